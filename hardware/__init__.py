@@ -1,0 +1,28 @@
+"""Where samples come from: SoapySDR, ZMQ, rtl_tcp, files; and the recorder."""
+
+from importlib import import_module
+
+from hardware.address import parse_address
+from hardware.source import Counts, Source
+from streaming.errors import ConfigError
+
+# scheme -> module; each module has `open(address: Address) -> Source`.
+SCHEMES = {
+    "file": "hardware.file",
+}
+
+
+def open_source(address: str) -> Source:
+    """Open the source that an address names.
+
+    >>> open_source("file:capture.cu8?rate=250k")  # doctest: +SKIP
+    """
+    parsed = parse_address(address)
+    if parsed.scheme not in SCHEMES:
+        raise ConfigError(f"source {address!r} has scheme {parsed.scheme!r}; it must be one of {', '.join(SCHEMES)}")
+    source: Source = import_module(SCHEMES[parsed.scheme]).open(parsed)
+    source.address = address
+    return source
+
+
+__all__ = ["SCHEMES", "Counts", "Source", "open_source"]

@@ -1,0 +1,67 @@
+"""The one interface behind which every place I/Q comes from stands.
+
+::
+
+    with open_source("soapy:driver=rtlsdr?freq=433.92M&rate=1.024M") as source:
+        for block in source.blocks():
+            ...
+"""
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Self
+
+from streaming.block import Block, Gap
+from streaming.errors import ConfigError
+
+
+@dataclass
+class Counts:
+    """What a source has delivered and lost since it was opened."""
+
+    samples: int = 0  # delivered in blocks
+    lost: Counter[str] = field(default_factory=Counter)  # reason -> samples, known exactly
+    lost_estimated: Counter[str] = field(default_factory=Counter)  # reason -> samples, from the clock
+    events: Counter[str] = field(default_factory=Counter)  # "overflow", "timeout", "reopened", ... -> times
+    lag_s: float = 0.0  # how far behind the air the newest block is, where it can be told
+
+    def gap(self, gap: Gap) -> None:
+        """Count one gap."""
+        (self.lost if gap.exact else self.lost_estimated)[gap.reason] += gap.samples
+
+
+class Source(ABC):
+    """Delivers blocks until its end or until it is closed.
+
+    ``rate_hz`` is known once the source is open; a source that learns it from the stream (ZMQ tags) has it
+    once the first block is there. ``loss`` says how lost samples show: "exact", "estimated" or "undetectable".
+    """
+
+    address: str
+    rate_hz: float
+    freq_hz: float | None = None
+    loss: str = "exact"
+    counts: Counts
+
+    @abstractmethod
+    def blocks(self) -> Iterator[Block]:
+        """The blocks in order; ends at the end of the source or when it is closed."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Release everything; `blocks` ends, also when another thread waits in it. May be called twice."""
+
+    def retune(self, freq_hz: float | None = None, gain: float | str | None = None) -> None:
+        """Change frequency (Hz) or gain (dB or "auto") while it runs."""
+        raise ConfigError(f"source {self.address} cannot be retuned")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,91 @@
+"""The command line: `wavetell COMMAND`.
+
+A command is a module in `service.commands` with `add_arguments(parser)` and `run(args)`; its docstring is its
+help, and the docstring's last lines are examples.
+"""
+
+import argparse
+import logging
+import os
+import sys
+from importlib import import_module, metadata
+
+from streaming.errors import WavetellError
+
+# section -> command -> one line. The modules are imported only when the command is used.
+COMMANDS: dict[str, dict[str, str]] = {
+    "Listen": {
+    },
+    "Models": {
+    },
+    "Measure": {
+    },
+}
+
+ALL = {name: line for section in COMMANDS.values() for name, line in section.items()}
+
+
+def overview() -> str:
+    """The sectioned help."""
+    lines = ["usage: wavetell COMMAND [options]", "", "Names the modulation of live radio signals.", ""]
+    for section, commands in COMMANDS.items():
+        lines.append(f"{section}:")
+        lines += [f"  {name:<12}{line}" for name, line in commands.items()]
+        lines.append("")
+    lines += [
+        "Try it:  wavetell listen 'file:capture_433.92M_250k.cu8?pace=realtime'",
+        "Help:    wavetell COMMAND --help",
+    ]
+    return "\n".join(lines)
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are one line."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        raise WavetellError(f"{message} (see {self.prog} --help)")
+
+
+def parse(argv: list[str]) -> argparse.Namespace:
+    """The arguments of the command that was named, with its `run` as `args.run`."""
+    name, rest = argv[0], argv[1:]
+    if name not in ALL:
+        raise WavetellError(f"there is no command {name!r}; wavetell --help lists them")
+    module = import_module(f"service.commands.{name}")
+    parser = Parser(
+        prog=f"wavetell {name}",
+        description=module.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    module.add_arguments(parser)
+    parser.add_argument("-v", "--verbose", action="store_true", help="say what happens, on stderr")
+    args = parser.parse_args(rest)
+    args.run = module.run
+    return args
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command; a user's error is one line on stderr and exit code 2."""
+    argv = sys.argv[1:] if argv is None else argv
+    if not argv or argv[0] in ("-h", "--help", "help"):
+        print(overview())
+        return 0
+    if argv[0] == "--version":
+        print(f"wavetell {metadata.version('wavetell')}")
+        return 0
+    try:
+        args = parse(argv)
+        logging.basicConfig(
+            level=logging.INFO if args.verbose else logging.WARNING,
+            format="wavetell: %(message)s",
+            stream=sys.stderr,
+        )
+        args.run(args)
+    except WavetellError as error:
+        print(f"wavetell: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # `wavetell listen ... | head`: the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0

@@ -1,0 +1,1 @@
+"""What happens to every sample: front end, encoder, incremental engine, window, head, pipeline."""

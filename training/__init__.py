@@ -1,0 +1,1 @@
+"""How models are made: signals, data sets, pretraining, heads, federation, baselines, experiments."""
