@@ -1,0 +1,191 @@
+"""The causal dilated CNN encoder, whole sequences at a time.
+
+A block is two causal convolutions and a residual,
+
+    h = act(conv_d(x)),   y = act(conv_d(h)) + r(x),      conv_d(x)[t] = b + sum_j W_j x[t - (k-1-j) d]
+
+with zeros before the first sample. Blocks have dilations 1, 2, 4, ..., the last one widens to `reduced` channels; then
+the features are pooled over time and mapped linearly to the embedding.
+
+Each convolution is one GEMM over the shifted inputs laid side by side, and taps that can only see the zeros before
+the first sample are left out: exact, and some 20 times as fast to train on a CPU as `nn.Conv1d` with left padding.
+
+>>> Encoder(EncoderShape()).encode(np.zeros((1, 100), np.complex64)).shape
+(1, 320)
+"""
+
+from dataclasses import dataclass
+from typing import Literal, cast, get_args
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from streaming.block import Samples
+from streaming.errors import ConfigError, InputError
+
+Activation = Literal["leaky_relu", "relu", "softplus"]
+Pooling = Literal["max", "mean", "max+mean"]
+LEAK = 0.01  # slope of LeakyReLU below zero
+
+
+@dataclass(frozen=True)
+class EncoderShape:
+    """The shape of an encoder; the defaults are the paper's, with 246,760 weights."""
+
+    channels: int = 40
+    depth: int = 10  # blocks of `channels`; one more widens to `reduced`
+    reduced: int = 160
+    outputs: int = 320
+    kernel: int = 3
+    activation: Activation = "leaky_relu"
+    pooling: Pooling = "max"
+
+    def __post_init__(self) -> None:
+        for name in ("channels", "depth", "reduced", "outputs", "kernel"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < 1:
+                raise ConfigError(f"encoder.{name} is {value!r}; it must be a whole number of at least 1")
+        if self.depth > 20:
+            raise ConfigError(f"encoder.depth is {self.depth}; it must be at most 20")
+        for name, choices in (("activation", get_args(Activation)), ("pooling", get_args(Pooling))):
+            if getattr(self, name) not in choices:
+                raise ConfigError(f"encoder.{name} is {getattr(self, name)!r}; it must be {' or '.join(choices)}")
+
+    @property
+    def blocks(self) -> list[tuple[int, int, int]]:
+        """Channels in, channels out and dilation of every block."""
+        widths = [2, *[self.channels] * self.depth, self.reduced]
+        return [(widths[i], widths[i + 1], 2**i) for i in range(self.depth + 1)]
+
+    @property
+    def receptive_field(self) -> int:
+        """How many samples one output sees, itself included."""
+        return 1 + 2 * (self.kernel - 1) * sum(dilation for _, _, dilation in self.blocks)
+
+    @property
+    def pooled(self) -> int:
+        """Width of the pooled features."""
+        return self.reduced * (2 if self.pooling == "max+mean" else 1)
+
+    def multiply_adds(self) -> int:
+        """Multiply-adds a sample of the stream costs."""
+        return sum(
+            self.kernel * (c_in + c_out) * c_out + (c_in * c_out if c_in != c_out else 0)
+            for c_in, c_out, _ in self.blocks
+        )
+
+
+class CausalConv(nn.Module):
+    """A weight-normed causal convolution, W = g v / |v| for each output channel."""
+
+    def __init__(self, c_in: int, c_out: int, kernel: int, dilation: int) -> None:
+        super().__init__()
+        bound = (c_in * kernel) ** -0.5
+        self.v = nn.Parameter(torch.empty(c_out, c_in, kernel).uniform_(-bound, bound))
+        self.g = nn.Parameter(self.v.detach().norm(dim=(1, 2)))
+        self.bias = nn.Parameter(torch.empty(c_out).uniform_(-bound, bound))
+        self.kernel, self.dilation = kernel, dilation
+
+    def weight(self) -> Tensor:
+        """The weight-normed taps."""
+        scale = self.g / self.v.norm(dim=(1, 2))
+        return (self.v * scale[:, None, None]).permute(2, 1, 0)  # (k, C_in, C_out)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, T, C_in) to (B, T, C_out)."""
+        T = x.shape[1]
+        shifts = [(self.kernel - 1 - j) * self.dilation for j in range(self.kernel)]
+        seen = [j for j, shift in enumerate(shifts) if shift < T]
+        shifted = [F.pad(x[:, : T - shifts[j]], (0, 0, shifts[j], 0)) for j in seen]
+        taps = self.weight()[seen[0] :].flatten(0, 1)  # (taps * C_in, C_out); the unseen taps are the oldest
+        return torch.cat(shifted, -1) @ taps + self.bias
+
+
+class CausalBlock(nn.Module):
+    """Two causal convolutions and the residual; no activation after the sum."""
+
+    def __init__(self, c_in: int, c_out: int, shape: EncoderShape, dilation: int) -> None:
+        super().__init__()
+        self.conv1 = CausalConv(c_in, c_out, shape.kernel, dilation)
+        self.conv2 = CausalConv(c_out, c_out, shape.kernel, dilation)
+        self.residual = nn.Linear(c_in, c_out) if c_in != c_out else None
+        self.activation = shape.activation
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, T, C_in) to (B, T, C_out)."""
+        h = activate(self.conv1(x), self.activation)
+        h = activate(self.conv2(h), self.activation)
+        return h + (x if self.residual is None else self.residual(x))
+
+
+def activate(x: Tensor, activation: Activation) -> Tensor:
+    """The activation by its name."""
+    if activation == "softplus":
+        return F.softplus(x)
+    return F.leaky_relu(x, LEAK) if activation == "leaky_relu" else F.relu(x)
+
+
+class Encoder(nn.Module):
+    """The encoder; the same seed gives the same weights."""
+
+    def __init__(self, shape: EncoderShape, seed: int = 0) -> None:
+        super().__init__()
+        self.shape = shape
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            self.blocks = nn.ModuleList(
+                CausalBlock(c_in, c_out, shape, dilation) for c_in, c_out, dilation in shape.blocks
+            )
+            self.linear = nn.Linear(shape.pooled, shape.outputs)
+
+    def features(self, x: Tensor) -> Tensor:
+        """(B, T, 2) to (B, T, reduced): what the incremental engine computes sample by sample."""
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+    def pool(self, features: Tensor) -> Tensor:
+        """(B, T, reduced) to (B, pooled)."""
+        if self.shape.pooling == "max":
+            return features.amax(1)
+        if self.shape.pooling == "mean":
+            return features.mean(1)
+        return torch.cat([features.amax(1), features.mean(1)], -1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, T, 2) to (B, outputs)."""
+        return cast(Tensor, self.linear(self.pool(self.features(x))))
+
+    @torch.no_grad()
+    def encode(self, frames: Samples, batch: int = 256) -> NDArray[np.float32]:
+        """Frames (B, T), each from an empty state, to embeddings (B, outputs)."""
+        if frames.ndim != 2 or frames.shape[1] == 0:
+            raise InputError(f"frames have shape {frames.shape}; expected (frames, samples) with at least one sample")
+        out = np.empty((len(frames), self.shape.outputs), np.float32)
+        for i in range(0, len(frames), batch):
+            out[i : i + batch] = self(iq(frames[i : i + batch])).numpy()
+        return out
+
+    def arrays(self) -> dict[str, NDArray[np.float32]]:
+        """Every tensor by its name, for a bundle or an exchange."""
+        return {name: tensor.detach().numpy().copy() for name, tensor in self.state_dict().items()}
+
+    @classmethod
+    def from_arrays(cls, shape: EncoderShape, arrays: dict[str, NDArray[np.float32]]) -> "Encoder":
+        """The encoder with these tensors."""
+        encoder = cls(shape)
+        expected = {name: tuple(tensor.shape) for name, tensor in encoder.state_dict().items()}
+        found = {name: array.shape for name, array in arrays.items()}
+        if expected != found:
+            wrong = sorted(set(expected.items()) ^ set(found.items()))[0][0]
+            raise InputError(f"encoder tensor {wrong} has shape {found.get(wrong)}; expected {expected.get(wrong)}")
+        encoder.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in arrays.items()})
+        return encoder
+
+
+def iq(frames: Samples) -> Tensor:
+    """Complex (B, T) as real (B, T, 2)."""
+    return torch.from_numpy(np.ascontiguousarray(frames, np.complex64).view(np.float32)).view(*frames.shape, 2)
