@@ -1,0 +1,115 @@
+"""Settings: what holds, and where each value came from.
+
+Command line over environment (`WAVETELL_*`) over `./wavetell.toml` over `~/.config/wavetell/wavetell.toml` over the
+default. Each value is checked here, where it enters; after that it is trusted.
+"""
+
+import argparse
+import difflib
+import os
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from streaming.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting: its default's type is its type."""
+
+    default: str | int | float
+    help: str
+    choices: tuple[str, ...] = ()
+
+
+SETTINGS: dict[str, Setting] = {
+    "model": Setting("paper-synthetic", "a shipped model's name or a bundle's file"),
+    "head": Setting("", "the head to use; empty means the model's first that fits"),
+    "backend": Setting("auto", "what computes the encoder", ("auto", "torch", "native", "native-bf16")),
+    "threads": Setting(1, "cores the engine may use"),
+    "report_ms": Setting(100, "milliseconds between reports where the answer does not change"),
+    "host": Setting("127.0.0.1", "address the service listens on"),
+    "port": Setting(8433, "port the service listens on"),
+    "data": Setting("~/.local/share/wavetell", "folder for everything the service keeps"),
+}
+
+
+@dataclass(frozen=True)
+class Value:
+    """A checked value and where it came from."""
+
+    value: Any
+    origin: str
+
+
+def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Give a command the flags of these settings."""
+    group = parser.add_argument_group("settings (also from the environment and wavetell.toml; see wavetell config)")
+    for name in names:
+        setting = SETTINGS[name]
+        what = f"{setting.help} ({', '.join(setting.choices)})" if setting.choices else setting.help
+        default = f" [{setting.default}]" if setting.default != "" else ""
+        group.add_argument(f"--{name.replace('_', '-')}", metavar=name.upper(), help=what + default)
+
+
+def resolve(args: argparse.Namespace | None = None) -> dict[str, Value]:
+    """Every setting with its origin."""
+    files = [(path, read_toml(path)) for path in config_files()]
+    resolved = {}
+    for name, setting in SETTINGS.items():
+        variable = f"WAVETELL_{name.upper()}"
+        candidates: list[tuple[Any, str]] = [(getattr(args, name, None), "command line")]
+        candidates.append((os.environ.get(variable), f"environment {variable}"))
+        candidates += [(content.get(name), str(path)) for path, content in files]
+        candidates.append((setting.default, "default"))
+        value, origin = next((value, origin) for value, origin in candidates if value is not None)
+        resolved[name] = Value(check(name, value, origin), origin)
+    return resolved
+
+
+def settings(args: argparse.Namespace) -> argparse.Namespace:
+    """Every setting's value as an attribute."""
+    return argparse.Namespace(**{name: value.value for name, value in resolve(args).items()})
+
+
+def config_files() -> list[Path]:
+    """The configuration files that are read, strongest first."""
+    home = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config").expanduser()
+    return [Path("wavetell.toml"), home / "wavetell" / "wavetell.toml"]
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The settings in a file; none where there is no file."""
+    try:
+        content = tomllib.loads(path.read_text())
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}") from None
+    for name in content:
+        if name not in SETTINGS:
+            close = difflib.get_close_matches(name, SETTINGS, 1)
+            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(SETTINGS)}"
+            raise ConfigError(f"{path} sets {name!r}, which is no setting; {hint}")
+    return content
+
+
+def check(name: str, value: Any, origin: str) -> str | int | float:  # noqa: ANN401  (it is what a file or flag held)
+    """The value in its setting's type, or one clear line."""
+    setting = SETTINGS[name]
+    if isinstance(setting.default, str):
+        if not isinstance(value, str):
+            raise ConfigError(f"{name} is {value!r} ({origin}); it must be text")
+        if setting.choices and value not in setting.choices:
+            raise ConfigError(f"{name} is {value!r} ({origin}); it must be {' or '.join(setting.choices)}")
+        return value
+    try:
+        number = int(str(value))
+    except ValueError:
+        raise ConfigError(f"{name} is {value!r} ({origin}); it must be a whole number") from None
+    low, high = (0, 65535) if name == "port" else (1, 1_000_000)
+    if not low <= number <= high:
+        raise ConfigError(f"{name} is {number} ({origin}); it must be between {low} and {high}")
+    return number

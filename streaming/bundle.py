@@ -1,0 +1,190 @@
+"""A bundle: an encoder, the heads that belong to it and the settings they were fitted with, in one file.
+
+The file is safetensors: plain arrays behind a JSON header, so a model from a stranger can be wrong but never
+dangerous. Tensors are named `encoder/...` and `heads/NAME/...`; the header's entry `wavetell` is a JSON object with the
+format version, the encoder's shape, each head's description, front-end settings, provenance, and a sha256 of each part.
+
+>>> load_bundle("paper-synthetic").heads["client-1"].classes  # doctest: +SKIP
+('BPSK', 'QPSK', '8PSK', '16QAM')
+"""
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load as parse_tensors
+from safetensors.numpy import save as write_tensors
+
+from streaming.encoder import Encoder, EncoderShape
+from streaming.errors import BundleError, WavetellError
+from streaming.head import Head
+
+FORMAT = 1
+MAX_BYTES = 10 * 2**20
+SHIPPED = Path(__file__).parent / "bundles"
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+@dataclass
+class Bundle:
+    """What runs: encoder, heads, and how they came to be.
+
+    ``meta`` holds the settings that travel with the model (``frontend``) and where it came from (``provenance``).
+    """
+
+    encoder: Encoder
+    heads: dict[str, Head] = field(default_factory=dict)
+    meta: dict[str, Any] = field(default_factory=dict)
+    name: str = "unnamed"
+
+    @property
+    def sha256(self) -> str:
+        """The hash of everything in it; every answer carries it."""
+        return hashlib.sha256(canonical(self.description()).encode()).hexdigest()
+
+    def description(self) -> dict[str, Any]:
+        """The JSON object of the file's header."""
+        heads = {name: head.meta() for name, head in sorted(self.heads.items())}
+        parts = {"encoder": encoder_sha256(self.encoder)}
+        parts |= {f"heads/{name}": digest(self.heads[name].arrays()) for name in heads}
+        description = {
+            "format": FORMAT,
+            "encoder": asdict(self.encoder.shape),
+            "heads": heads,
+            "meta": self.meta,
+            "sha256": parts,
+        }
+        return description | {"description_sha256": hashlib.sha256(canonical(description).encode()).hexdigest()}
+
+    def save(self, path: Path) -> None:
+        """Write the file; a crash leaves the old one or the new one, never half of one."""
+        tensors = {f"encoder/{name}": array for name, array in self.encoder.arrays().items()}
+        for name, head in self.heads.items():
+            tensors |= {f"heads/{name}/{key}": array for key, array in head.arrays().items()}
+        raw = write_tensors(tensors, {"wavetell": canonical(self.description())})
+        if len(raw) > MAX_BYTES:
+            raise BundleError(f"{path}: the bundle would have {len(raw):,} bytes; at most {MAX_BYTES:,} are allowed")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+            file.write(raw)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(file.name, 0o644)
+        os.replace(file.name, path)
+
+
+def load_bundle(name_or_path: str | Path) -> Bundle:
+    """A shipped bundle by its name, or any bundle by its path."""
+    path = find_bundle(name_or_path)
+    size = path.stat().st_size
+    if size > MAX_BYTES:
+        raise BundleError(f"{path}: the file has {size:,} bytes; a bundle has at most {MAX_BYTES:,}")
+    try:
+        return parse_bundle(path.read_bytes(), path.stem)
+    except BundleError as error:
+        raise BundleError(f"{path}: {error}") from None
+
+
+def find_bundle(name_or_path: str | Path) -> Path:
+    """The file that a name or path means."""
+    path = Path(name_or_path)
+    if path.is_file():
+        return path
+    shipped = {file.stem: file for file in sorted(SHIPPED.glob("*.safetensors"))}
+    if str(name_or_path) in shipped:
+        return shipped[str(name_or_path)]
+    raise BundleError(f"there is no model {str(name_or_path)!r}; shipped are {', '.join(shipped)}, or give a file")
+
+
+def parse_bundle(raw: bytes, name: str) -> Bundle:
+    """The bundle in the bytes of a file; every part is checked against its sha256."""
+    if raw[:2] == b"PK" or raw[:1] == b"\x80":
+        raise BundleError("this is a pickle or zip file, not a bundle; wavetell never unpickles a model")
+    description = read_description(raw)
+    try:
+        tensors = parse_tensors(raw)
+    except (SafetensorError, ValueError, KeyError, TypeError) as error:
+        raise BundleError(f"the tensors cannot be read ({error}); the file is truncated or damaged") from None
+    encoder_arrays, head_arrays = split_tensors(tensors, description["heads"])
+    for part, arrays in {"encoder": encoder_arrays, **{f"heads/{n}": a for n, a in head_arrays.items()}}.items():
+        if digest(arrays) != description["sha256"].get(part):
+            raise BundleError(f"part {part} does not match its sha256; the file was altered or damaged")
+    try:
+        encoder = Encoder.from_arrays(EncoderShape(**description["encoder"]), encoder_arrays)
+        heads = {n: Head.from_arrays(description["heads"][n], arrays) for n, arrays in head_arrays.items()}
+    except (WavetellError, TypeError, KeyError, ValueError) as error:
+        raise BundleError(f"the model does not fit together: {error}") from None
+    for head in heads.values():
+        if head.encoder_sha256 != description["sha256"]["encoder"]:
+            raise BundleError(f"head {head.name} was fitted for another encoder")
+    return Bundle(encoder, heads, description["meta"], name)
+
+
+def read_description(raw: bytes) -> dict[str, Any]:
+    """The checked JSON object of the file's header."""
+    if len(raw) < 8:
+        raise BundleError(f"the file has {len(raw)} bytes; it is truncated")
+    length = int.from_bytes(raw[:8], "little")
+    if length > MAX_BYTES:
+        raise BundleError("this is not a wavetell bundle (no safetensors header)")
+    if len(raw) < 8 + length:
+        raise BundleError(f"the header has {length:,} bytes and the file ends before; it is truncated")
+    try:
+        description = json.loads(json.loads(raw[8 : 8 + length])["__metadata__"]["wavetell"])
+        claimed = description.pop("description_sha256")
+        version = description["format"]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise BundleError("this is not a wavetell bundle (its header has no wavetell description)") from None
+    if version != FORMAT:
+        raise BundleError(f"the bundle has format {version!r}; this wavetell reads format {FORMAT}")
+    if claimed != hashlib.sha256(canonical(description).encode()).hexdigest():
+        raise BundleError("the description does not match its sha256; the file was altered or damaged")
+    if not all(isinstance(description.get(key), dict) for key in ("encoder", "heads", "meta", "sha256")):
+        raise BundleError("the description lacks encoder, heads, meta or sha256")
+    return dict(description)
+
+
+def split_tensors(tensors: Arrays, heads: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """The tensors of the encoder and of each head; others are refused."""
+    encoder: dict[str, Any] = {}
+    by_head: dict[str, dict[str, Any]] = {name: {} for name in heads}
+    for name, array in tensors.items():
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise BundleError(f"tensor {name} has values that are not finite")
+        kind, _, rest = name.partition("/")
+        head, _, key = rest.partition("/")
+        if kind == "encoder":
+            encoder[rest] = array
+        elif kind == "heads" and head in by_head:
+            by_head[head][key] = array
+        else:
+            raise BundleError(f"tensor {name} belongs to no part of the bundle")
+    return encoder, by_head
+
+
+def encoder_sha256(encoder: Encoder) -> str:
+    """The hash that ties a head to its encoder."""
+    return digest(encoder.arrays())
+
+
+def digest(arrays: Arrays) -> str:
+    """sha256 over names, types, shapes and bytes, in order of name."""
+    sha = hashlib.sha256()
+    for name, array in sorted(arrays.items()):
+        sha.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
+        sha.update(np.ascontiguousarray(array).tobytes())
+    return sha.hexdigest()
+
+
+def canonical(value: object) -> str:
+    """JSON with one way to write it, so that it can be hashed."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
