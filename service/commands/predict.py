@@ -1,0 +1,80 @@
+"""Name the modulation in a recording, one answer a window and one for the whole.
+
+With --frame N each N samples are a frame of their own, divided by its RMS and encoded from an empty state, as in the
+paper's sets. Without it the recording is a stream, and a window of it is answered with its past.
+
+examples:
+  wavetell predict capture_433.92M_250k.cu8
+  wavetell predict frames.cf32 --model paper-synthetic --head client-1 --frame 100 --json
+  wavetell predict 'file:capture.cs16?rate=1M' --json
+"""
+
+import argparse
+import json
+import logging
+
+from hardware import open_source
+from hardware.address import source_address
+from service.settings import add_settings, settings
+from streaming.bundle import load_bundle
+from streaming.engine import open_engine
+from streaming.errors import ConfigError, WavetellError
+from streaming.pipeline import FramePipeline, LivePipeline, Pipeline, choose_head
+from streaming.prediction import Prediction, as_json
+from streaming.report import Run
+
+log = logging.getLogger(__name__)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command's flags."""
+    parser.add_argument("file", metavar="FILE", help="a recording, or any source address that ends")
+    parser.add_argument("--frame", type=int, metavar="N", help="each N samples are a frame of their own")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    add_settings(parser, "model", "head", "backend", "threads")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Print an answer a window, then the answer for the whole."""
+    values = settings(args)
+    if args.frame is not None and args.frame < 1:
+        raise ConfigError(f"--frame is {args.frame}; it must be at least 1")
+    bundle = load_bundle(values.model)
+    head = choose_head(bundle, values.head, "frame" if args.frame else "live")
+    pipeline: Pipeline
+    if args.frame:
+        if args.frame != head.window:
+            log.warning("head %s was fitted for frames of %d, not %d", head.name, head.window, args.frame)
+        pipeline = FramePipeline(bundle, head, args.frame)
+    else:
+        engine = open_engine(bundle.encoder, hop=head.hop, backend=values.backend, threads=values.threads)
+        pipeline = LivePipeline(bundle, head, engine)
+    whole: Run | None = None
+    next_start = 0
+    with open_source(source_address(args.file)) as source:
+        for block in source.blocks():
+            for prediction in pipeline.push(block):
+                if prediction.start < next_start:  # windows overlap, printed answers do not
+                    continue
+                next_start = prediction.end
+                show(prediction, head.classes, args.json)
+                if whole is None:
+                    whole = Run(prediction)
+                else:
+                    whole.add(prediction)
+    if whole is None:
+        raise WavetellError(f"{args.file} has {source.counts.samples:,} samples; a window needs {head.window:,}")
+    if args.json:
+        report = whole.report(head.classes)
+        print(json.dumps({"whole": True, "windows": report.hops} | as_json(report.prediction, head.classes)))
+    else:
+        report = whole.report(head.classes)
+        print(f"whole: {report.prediction.label} ({report.prediction.probability:.0%}) over {report.hops:,} windows")
+
+
+def show(prediction: Prediction, classes: tuple[str, ...], as_lines: bool) -> None:
+    """One window's answer."""
+    if as_lines:
+        print(json.dumps(as_json(prediction, classes)))
+    else:
+        print(f"{prediction.start:>12,}  {prediction.label:<10} {prediction.probability:>4.0%}  {prediction.past}")

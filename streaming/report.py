@@ -1,0 +1,109 @@
+"""Reports: the answers of many hops, drawn together for a reader.
+
+A hop may be 100 samples, a reader wants ten lines a second. A report covers a run of hops: it goes out when another
+label has held for `hold` hops (so a single odd hop changes nothing), at a gap, and each `interval` samples at the latest.
+Its probabilities are the mean over its hops, and its label is the class where that mean is largest.
+"""
+
+from dataclasses import dataclass, replace
+
+from streaming.prediction import UNKNOWN, Prediction
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One answer over several hops."""
+
+    prediction: Prediction
+    hops: int
+
+
+class Run:
+    """Hops that will be reported together, kept as sums."""
+
+    def __init__(self, first: Prediction) -> None:
+        self.first = self.last = first
+        self.total = first.probabilities.copy()
+        self.hops, self.unknown = 1, int(first.label == UNKNOWN)
+        self.past = first.past
+
+    def add(self, prediction: Prediction) -> None:
+        """One more hop."""
+        self.last = prediction
+        self.total += prediction.probabilities
+        self.hops += 1
+        self.unknown += prediction.label == UNKNOWN
+        self.past = prediction.past if self.past == "warm" else self.past
+
+    def label(self, classes: tuple[str, ...]) -> str:
+        """The class with the largest mean probability, or unknown where most hops were."""
+        return UNKNOWN if self.unknown * 2 > self.hops else classes[int(self.total.argmax())]
+
+    def report(self, classes: tuple[str, ...]) -> Report:
+        """The run as one answer."""
+        mean = self.total / self.hops
+        drawn = replace(
+            self.first,
+            end=self.last.end,
+            label=self.label(classes),
+            probability=float(mean.max()),
+            probabilities=mean,
+            past=self.past,
+        )
+        return Report(drawn, self.hops)
+
+
+class Reporter:
+    """Predictions in, reports out."""
+
+    def __init__(self, classes: tuple[str, ...], interval: int, hold: int) -> None:
+        self.classes = classes
+        self.interval = interval  # samples
+        self.hold = hold  # hops that another label must last to end a run
+        self.run: Run | None = None
+        self.other: list[Prediction] = []  # the newest hops, as long as they agree on another label than the run's
+
+    def push(self, predictions: list[Prediction]) -> list[Report]:
+        """The reports that these predictions complete."""
+        return [report for prediction in predictions for report in self.push_one(prediction)]
+
+    def push_one(self, prediction: Prediction) -> list[Report]:
+        """The reports that this prediction completes."""
+        reports = []
+        newest = self.other[-1] if self.other else self.run.last if self.run else None
+        if newest and prediction.start > newest.end:  # a gap lies between
+            reports += self.flush()
+        if self.run is None:
+            self.run = Run(prediction)
+            return reports
+        if prediction.label == self.run.label(self.classes) or (self.other and self.other[0].label != prediction.label):
+            self.merge()
+        if prediction.label == self.run.label(self.classes):
+            self.run.add(prediction)
+        else:
+            self.other.append(prediction)
+        if len(self.other) >= self.hold:
+            reports.append(self.run.report(self.classes))
+            self.run, *rest = Run(self.other[0]), *self.other[1:]
+            self.other = []
+            for hop in rest:
+                self.run.add(hop)
+        elif prediction.end - self.run.first.end >= self.interval:
+            reports += self.flush()
+        return reports
+
+    def merge(self) -> None:
+        """The other label did not hold: its hops belong to the run after all."""
+        assert self.run is not None
+        for hop in self.other:
+            self.run.add(hop)
+        self.other = []
+
+    def flush(self) -> list[Report]:
+        """The report of what has not been reported yet."""
+        if self.run is None:
+            return []
+        self.merge()
+        report = self.run.report(self.classes)
+        self.run = None
+        return [report]
