@@ -1,0 +1,192 @@
+"""SoapySDR behind one small interface, whichever way it is reached.
+
+Debian's Python binding works only with the Python it was built for; the C library works with every one. Both
+are wrapped as a `Radio`, so that nobody else need know which one is there. Every method raises `SourceError`
+where SoapySDR reports an error.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from streaming.block import Samples
+from streaming.errors import InputError, SourceError
+
+BINDINGS = ("auto", "python", "ctypes")
+MISSING = "SoapySDR is not installed; on Debian: apt install python3-soapysdr"
+RX = 1
+CRITICAL = 2  # log level: SoapySDR's errors come as exceptions, and Avahi's absence is none
+HAS_TIME = 1 << 2
+TIMEOUT, STREAM_ERROR, CORRUPTION, OVERFLOW, NOT_SUPPORTED, TIME_ERROR, UNDERFLOW = range(-1, -8, -1)
+
+
+class Range(NamedTuple):
+    """What a device can be set to; a single value where both ends are equal."""
+
+    low: float
+    high: float
+
+
+class Read(NamedTuple):
+    """What one read gave."""
+
+    count: int  # samples, or a negative code
+    time_ns: int | None  # of the first sample, where the device has a clock
+
+
+class Radio(ABC):
+    """One device with at most one receive stream."""
+
+    driver: str
+    hardware: str
+
+    @abstractmethod
+    def info(self) -> dict[str, str]:
+        """What the device says of itself."""
+
+    @abstractmethod
+    def channels(self) -> int:
+        """How many receive channels it has."""
+
+    @abstractmethod
+    def formats(self, channel: int) -> list[str]:
+        """Stream formats: CF32, CS16, ..."""
+
+    @abstractmethod
+    def antennas(self, channel: int) -> list[str]:
+        """Names of its antennas."""
+
+    @abstractmethod
+    def set_antenna(self, channel: int, name: str) -> None:
+        """Use this antenna."""
+
+    @abstractmethod
+    def gains(self, channel: int) -> list[str]:
+        """Names of its gain elements."""
+
+    @abstractmethod
+    def gain_range(self, channel: int, element: str | None = None) -> Range:
+        """In dB, of one element or of all together."""
+
+    @abstractmethod
+    def gain(self, channel: int, element: str | None = None) -> float:
+        """In dB, of one element or of all together."""
+
+    @abstractmethod
+    def set_gain(self, channel: int, gain_db: float, element: str | None = None) -> None:
+        """Set one element, or let the driver spread the gain."""
+
+    @abstractmethod
+    def has_auto_gain(self, channel: int) -> bool:
+        """Whether it has an automatic gain control."""
+
+    @abstractmethod
+    def set_auto_gain(self, channel: int, automatic: bool) -> None:
+        """Turn the automatic gain control on or off."""
+
+    @abstractmethod
+    def frequency_ranges(self, channel: int) -> list[Range]:
+        """In Hz."""
+
+    @abstractmethod
+    def frequency(self, channel: int) -> float:
+        """In Hz."""
+
+    @abstractmethod
+    def set_frequency(self, channel: int, freq_hz: float) -> None:
+        """Tune."""
+
+    @abstractmethod
+    def rate_ranges(self, channel: int) -> list[Range]:
+        """In samples a second."""
+
+    @abstractmethod
+    def rate(self, channel: int) -> float:
+        """In samples a second."""
+
+    @abstractmethod
+    def set_rate(self, channel: int, rate_hz: float) -> None:
+        """Set the sample rate."""
+
+    @abstractmethod
+    def bandwidth_ranges(self, channel: int) -> list[Range]:
+        """In Hz."""
+
+    @abstractmethod
+    def set_bandwidth(self, channel: int, bandwidth_hz: float) -> None:
+        """Set the analogue filter."""
+
+    @abstractmethod
+    def has_ppm(self, channel: int) -> bool:
+        """Whether it corrects its own frequency."""
+
+    @abstractmethod
+    def set_ppm(self, channel: int, ppm: float) -> None:
+        """Correct the frequency by parts in a million."""
+
+    @abstractmethod
+    def has_time(self) -> bool:
+        """Whether it has a clock of its own."""
+
+    @abstractmethod
+    def settings(self, channel: int | None) -> list[str]:
+        """Names of the device's own settings, or of one channel's."""
+
+    @abstractmethod
+    def write_setting(self, channel: int | None, name: str, value: str) -> None:
+        """Write a setting of the device, or of one channel."""
+
+    @abstractmethod
+    def start(self, channel: int, arguments: dict[str, str]) -> None:
+        """Set up and activate a CF32 receive stream."""
+
+    @abstractmethod
+    def _read(self, buffer: Samples, timeout_us: int) -> Read: ...
+
+    def read(self, buffer: Samples, timeout_us: int = 100_000) -> Read:
+        """Read at most len(buffer) samples into the buffer."""
+        # SoapySDR writes through a bare pointer: a wrong buffer is a crash, so it stops here.
+        if buffer.dtype != np.complex64 or not buffer.flags.c_contiguous or not buffer.flags.writeable:
+            raise InputError(f"a read needs a writable, contiguous complex64 buffer, but got {buffer.dtype}")
+        if len(buffer) == 0:
+            raise InputError("a read needs a buffer of at least 1 sample, but got 0")
+        return self._read(buffer, timeout_us)
+
+    @abstractmethod
+    def close(self) -> None:
+        """Stop the stream and give the device back. May be called twice."""
+
+
+class Binding(Protocol):
+    """One way to reach SoapySDR."""
+
+    name: str
+
+    def enumerate(self, arguments: str) -> Sequence[dict[str, str]]:
+        """The devices that match the arguments."""
+
+    def make(self, arguments: str) -> Radio:
+        """Open the device that matches the arguments."""
+
+    def arguments(self, text: str) -> dict[str, str]:
+        """`key=value,key=value` taken apart as SoapySDR does."""
+
+    def error_text(self, code: int) -> str:
+        """The name of a stream error code."""
+
+
+def load(binding: str = "auto") -> Binding:
+    """The Python binding where it can be imported, else the C library."""
+    if binding != "ctypes":
+        try:
+            from hardware.soapy_api.binding import PythonBinding
+
+            return PythonBinding()
+        except ImportError as error:
+            if binding == "python":
+                raise SourceError(f"SoapySDR's Python binding cannot be imported ({error})") from None
+    from hardware.soapy_api.library import Library
+
+    return Library()

@@ -1,0 +1,324 @@
+"""SoapySDR through its C library, for every Python version that Debian's binding was not built for."""
+
+import ctypes as c
+import ctypes.util
+import os
+from collections.abc import Callable
+from typing import Any
+
+from hardware.soapy_api import CRITICAL, HAS_TIME, MISSING, RX, Radio, Range, Read
+from streaming.block import Samples
+from streaming.errors import SourceError
+
+
+class Kwargs(c.Structure):
+    _fields_ = (("size", c.c_size_t), ("keys", c.POINTER(c.c_char_p)), ("values", c.POINTER(c.c_char_p)))
+
+    def asdict(self) -> dict[str, str]:
+        return {self.keys[i].decode(): self.values[i].decode() for i in range(self.size)}
+
+
+class CRange(c.Structure):
+    _fields_ = (("low", c.c_double), ("high", c.c_double), ("step", c.c_double))
+
+
+class ArgInfo(c.Structure):
+    _fields_ = (
+        *((name, c.c_char_p) for name in ("key", "value", "name", "description", "units")),
+        ("type", c.c_int),
+        ("range", CRange),
+        ("options", c.c_size_t),
+        ("option_values", c.c_void_p),
+        ("option_names", c.c_void_p),
+    )
+
+
+POINTER, SIZE, INT, TEXT, DOUBLE = c.c_void_p, c.c_size_t, c.c_int, c.c_char_p, c.c_double
+HERE = [INT, SIZE]  # direction, channel
+COUNT = c.POINTER(SIZE)
+
+# name -> result, arguments after the device; as in SoapySDR/Device.h
+DEVICE: dict[str, tuple[Any, list[Any]]] = {
+    "unmake": (INT, []),
+    "getDriverKey": (POINTER, []),
+    "getHardwareKey": (POINTER, []),
+    "getHardwareInfo": (Kwargs, []),
+    "getNumChannels": (SIZE, [INT]),
+    "getStreamFormats": (POINTER, [*HERE, COUNT]),
+    "listAntennas": (POINTER, [*HERE, COUNT]),
+    "setAntenna": (INT, [*HERE, TEXT]),
+    "listGains": (POINTER, [*HERE, COUNT]),
+    "getGainRange": (CRange, HERE),
+    "getGainElementRange": (CRange, [*HERE, TEXT]),
+    "getGain": (DOUBLE, HERE),
+    "getGainElement": (DOUBLE, [*HERE, TEXT]),
+    "setGain": (INT, [*HERE, DOUBLE]),
+    "setGainElement": (INT, [*HERE, TEXT, DOUBLE]),
+    "hasGainMode": (c.c_bool, HERE),
+    "setGainMode": (INT, [*HERE, c.c_bool]),
+    "getFrequencyRange": (POINTER, [*HERE, COUNT]),
+    "getFrequency": (DOUBLE, HERE),
+    "setFrequency": (INT, [*HERE, DOUBLE, POINTER]),
+    "getSampleRateRange": (POINTER, [*HERE, COUNT]),
+    "getSampleRate": (DOUBLE, HERE),
+    "setSampleRate": (INT, [*HERE, DOUBLE]),
+    "getBandwidthRange": (POINTER, [*HERE, COUNT]),
+    "setBandwidth": (INT, [*HERE, DOUBLE]),
+    "hasFrequencyCorrection": (c.c_bool, HERE),
+    "setFrequencyCorrection": (INT, [*HERE, DOUBLE]),
+    "hasHardwareTime": (c.c_bool, [TEXT]),
+    "getSettingInfo": (POINTER, [COUNT]),
+    "getChannelSettingInfo": (POINTER, [*HERE, COUNT]),
+    "writeSetting": (INT, [TEXT, TEXT]),
+    "writeChannelSetting": (INT, [*HERE, TEXT, TEXT]),
+    "setupStream": (POINTER, [INT, TEXT, c.POINTER(SIZE), SIZE, c.POINTER(Kwargs)]),
+    "activateStream": (INT, [POINTER, INT, c.c_longlong, SIZE]),
+    "deactivateStream": (INT, [POINTER, INT, c.c_longlong]),
+    "closeStream": (INT, [POINTER]),
+    "readStream": (
+        INT,
+        [POINTER, c.POINTER(POINTER), SIZE, c.POINTER(INT), c.POINTER(c.c_longlong), c.c_long],
+    ),
+}
+
+# The same for what needs no device.
+OTHER: dict[str, tuple[Any, list[Any]]] = {
+    "SoapySDRDevice_lastStatus": (INT, []),
+    "SoapySDRDevice_lastError": (TEXT, []),
+    "SoapySDRDevice_enumerateStrArgs": (c.POINTER(Kwargs), [TEXT, COUNT]),
+    "SoapySDRDevice_makeStrArgs": (POINTER, [TEXT]),
+    "SoapySDRKwargs_fromString": (Kwargs, [TEXT]),
+    "SoapySDRKwargs_set": (INT, [c.POINTER(Kwargs), TEXT, TEXT]),
+    "SoapySDRKwargs_clear": (None, [c.POINTER(Kwargs)]),
+    "SoapySDRKwargsList_clear": (None, [c.POINTER(Kwargs), SIZE]),
+    "SoapySDRArgInfoList_clear": (None, [POINTER, SIZE]),
+    "SoapySDRStrings_clear": (None, [c.POINTER(POINTER), SIZE]),
+    "SoapySDR_free": (None, [POINTER]),
+    "SoapySDR_errToStr": (TEXT, [INT]),
+    "SoapySDR_setLogLevel": (None, [INT]),
+}
+
+
+class Library:
+    """`libSoapySDR.so.0.8`."""
+
+    name = "ctypes"
+
+    def __init__(self) -> None:
+        try:
+            self._c = c.CDLL("libSoapySDR.so.0.8")
+        except OSError:
+            other = ctypes.util.find_library("SoapySDR")  # not Linux, where names differ
+            if other is None or ".so.0.7" in other:
+                raise SourceError(MISSING) from None
+            self._c = c.CDLL(other)
+        declared = {f"SoapySDRDevice_{name}": (kind, [POINTER, *rest]) for name, (kind, rest) in DEVICE.items()}
+        for name, (kind, arguments) in (declared | OTHER).items():
+            function = getattr(self._c, name)
+            function.restype, function.argtypes = kind, arguments
+        if "SOAPY_SDR_LOG_LEVEL" not in os.environ:
+            self._c.SoapySDR_setLogLevel(CRITICAL)
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        """Call a function of the device interface; what it reports is raised."""
+        result = getattr(self._c, f"SoapySDRDevice_{name}")(*arguments)
+        if self._c.SoapySDRDevice_lastStatus() != 0:
+            raise SourceError(f"SoapySDR: {self._c.SoapySDRDevice_lastError().decode()}")
+        return result
+
+    def enumerate(self, arguments: str) -> list[dict[str, str]]:
+        length = SIZE()
+        found = self.call("enumerateStrArgs", arguments.encode(), length)
+        devices = [found[i].asdict() for i in range(length.value)]
+        self._c.SoapySDRKwargsList_clear(found, length)
+        return devices
+
+    def make(self, arguments: str) -> Radio:
+        return LibraryRadio(self, self.call("makeStrArgs", arguments.encode()))
+
+    def arguments(self, text: str) -> dict[str, str]:
+        given = self._c.SoapySDRKwargs_fromString(text.encode())
+        values: dict[str, str] = given.asdict()
+        self._c.SoapySDRKwargs_clear(given)
+        return values
+
+    def kwargs(self, values: dict[str, str]) -> Kwargs:
+        """A map for SoapySDR; `clear` gives its memory back."""
+        given = Kwargs()
+        for key, value in values.items():
+            self._c.SoapySDRKwargs_set(given, key.encode(), value.encode())
+        return given
+
+    def clear(self, given: Kwargs) -> None:
+        self._c.SoapySDRKwargs_clear(given)
+
+    def error_text(self, code: int) -> str:
+        return str(self._c.SoapySDR_errToStr(code).decode())
+
+    def text(self, pointer: int) -> str:
+        """A string that the caller must free."""
+        text = c.string_at(pointer).decode()
+        self._c.SoapySDR_free(pointer)
+        return text
+
+    def listed(self, kind: Any, pointer: int, length: int, take: Callable[[Any], Any]) -> list[Any]:
+        """An array that the caller must free, each element taken out first."""
+        taken = [take(one) for one in (kind * length).from_address(pointer)] if length else []
+        if kind is TEXT:
+            self._c.SoapySDRStrings_clear(c.byref(POINTER(pointer)), length)
+        elif kind is ArgInfo:
+            self._c.SoapySDRArgInfoList_clear(pointer, length)
+        else:
+            self._c.SoapySDR_free(pointer)
+        return taken
+
+
+class LibraryRadio(Radio):
+    """A device opened through the C library."""
+
+    def __init__(self, library: Library, device: int) -> None:
+        self._library = library
+        self._device: int | None = device
+        self._stream: int | None = None
+        self._flags, self._time_ns = INT(), c.c_longlong()
+        self.driver = library.text(self._call("getDriverKey"))
+        self.hardware = library.text(self._call("getHardwareKey"))
+
+    def _call(self, name: str, *arguments: Any) -> Any:
+        if self._device is None:
+            raise SourceError("SoapySDR: the device is closed")
+        return self._library.call(name, self._device, *arguments)
+
+    def _strings(self, name: str, channel: int) -> list[str]:
+        length = SIZE()
+        pointer = self._call(name, RX, channel, length)
+        return self._library.listed(TEXT, pointer, length.value, lambda text: text.decode())
+
+    def _ranges(self, name: str, channel: int) -> list[Range]:
+        length = SIZE()
+        pointer = self._call(name, RX, channel, length)
+        return self._library.listed(CRange, pointer, length.value, lambda one: Range(one.low, one.high))
+
+    def info(self) -> dict[str, str]:
+        given = self._call("getHardwareInfo")
+        values: dict[str, str] = given.asdict()
+        self._library.clear(given)
+        return values
+
+    def channels(self) -> int:
+        return int(self._call("getNumChannels", RX))
+
+    def formats(self, channel: int) -> list[str]:
+        return self._strings("getStreamFormats", channel)
+
+    def antennas(self, channel: int) -> list[str]:
+        return self._strings("listAntennas", channel)
+
+    def set_antenna(self, channel: int, name: str) -> None:
+        self._call("setAntenna", RX, channel, name.encode())
+
+    def gains(self, channel: int) -> list[str]:
+        return self._strings("listGains", channel)
+
+    def gain_range(self, channel: int, element: str | None = None) -> Range:
+        if element is None:
+            given = self._call("getGainRange", RX, channel)
+        else:
+            given = self._call("getGainElementRange", RX, channel, element.encode())
+        return Range(given.low, given.high)
+
+    def gain(self, channel: int, element: str | None = None) -> float:
+        if element is None:
+            return float(self._call("getGain", RX, channel))
+        return float(self._call("getGainElement", RX, channel, element.encode()))
+
+    def set_gain(self, channel: int, gain_db: float, element: str | None = None) -> None:
+        if element is None:
+            self._call("setGain", RX, channel, gain_db)
+        else:
+            self._call("setGainElement", RX, channel, element.encode(), gain_db)
+
+    def has_auto_gain(self, channel: int) -> bool:
+        return bool(self._call("hasGainMode", RX, channel))
+
+    def set_auto_gain(self, channel: int, automatic: bool) -> None:
+        self._call("setGainMode", RX, channel, automatic)
+
+    def frequency_ranges(self, channel: int) -> list[Range]:
+        return self._ranges("getFrequencyRange", channel)
+
+    def frequency(self, channel: int) -> float:
+        return float(self._call("getFrequency", RX, channel))
+
+    def set_frequency(self, channel: int, freq_hz: float) -> None:
+        self._call("setFrequency", RX, channel, freq_hz, None)
+
+    def rate_ranges(self, channel: int) -> list[Range]:
+        return self._ranges("getSampleRateRange", channel)
+
+    def rate(self, channel: int) -> float:
+        return float(self._call("getSampleRate", RX, channel))
+
+    def set_rate(self, channel: int, rate_hz: float) -> None:
+        self._call("setSampleRate", RX, channel, rate_hz)
+
+    def bandwidth_ranges(self, channel: int) -> list[Range]:
+        return self._ranges("getBandwidthRange", channel)
+
+    def set_bandwidth(self, channel: int, bandwidth_hz: float) -> None:
+        self._call("setBandwidth", RX, channel, bandwidth_hz)
+
+    def has_ppm(self, channel: int) -> bool:
+        return bool(self._call("hasFrequencyCorrection", RX, channel))
+
+    def set_ppm(self, channel: int, ppm: float) -> None:
+        self._call("setFrequencyCorrection", RX, channel, ppm)
+
+    def has_time(self) -> bool:
+        return bool(self._call("hasHardwareTime", b""))
+
+    def settings(self, channel: int | None) -> list[str]:
+        length = SIZE()
+        if channel is None:
+            pointer = self._call("getSettingInfo", length)
+        else:
+            pointer = self._call("getChannelSettingInfo", RX, channel, length)
+        return self._library.listed(ArgInfo, pointer, length.value, lambda info: info.key.decode())
+
+    def write_setting(self, channel: int | None, name: str, value: str) -> None:
+        if channel is None:
+            self._call("writeSetting", name.encode(), value.encode())
+        else:
+            self._call("writeChannelSetting", RX, channel, name.encode(), value.encode())
+
+    def start(self, channel: int, arguments: dict[str, str]) -> None:
+        given = self._library.kwargs(arguments)
+        try:
+            self._stream = self._call("setupStream", RX, b"CF32", SIZE(channel), 1, given)
+        finally:
+            self._library.clear(given)
+        code = self._call("activateStream", self._stream, 0, 0, 0)
+        if code < 0:
+            raise SourceError(
+                f"SoapySDR: the stream cannot be activated ({self._library.error_text(code)})"
+            )
+
+    def _read(self, buffer: Samples, timeout_us: int) -> Read:
+        self._flags.value = 0
+        pointers = (POINTER * 1)(buffer.ctypes.data)
+        count = self._call(
+            "readStream", self._stream, pointers, len(buffer), self._flags, self._time_ns, timeout_us
+        )
+        return Read(count, self._time_ns.value if self._flags.value & HAS_TIME else None)
+
+    def close(self) -> None:
+        if self._device is None:
+            return
+        try:
+            if self._stream is not None:
+                stream, self._stream = self._stream, None
+                self._call("deactivateStream", stream, 0, 0)
+                self._call("closeStream", stream)
+        finally:
+            device, self._device = self._device, None
+            self._library.call("unmake", device)

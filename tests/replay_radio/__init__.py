@@ -1,0 +1,54 @@
+"""The replay radio, built when it is first needed: `driver=replay`, see replay.cpp for what it can do.
+
+    module = build()          # a folder for SOAPY_SDR_PLUGIN_PATH, or None without g++ or SoapySDR's headers
+"""
+
+import ctypes
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+SOURCE = Path(__file__).with_name("replay.cpp")
+
+
+def cache() -> Path:
+    """Where it is built: a folder named after the source, so that a change builds anew."""
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return home / "wavetell" / f"replay-{hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:16]}"
+
+
+def build() -> Path | None:
+    """The folder with the module."""
+    folder = cache()
+    module = folder / "libreplay.so"
+    if module.exists():
+        return folder
+    if not shutil.which("g++"):
+        return None
+    folder.mkdir(parents=True, exist_ok=True)
+    # Built aside and moved: two test runs may build at once.
+    with tempfile.TemporaryDirectory(dir=folder.parent) as aside:
+        built = Path(aside) / module.name
+        command = ["g++", "-std=c++17", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "-o", built, SOURCE]
+        result = subprocess.run([*command, "-lSoapySDR"], capture_output=True, text=True, check=False)
+        if result.returncode != 0:
+            if "SoapySDR/Device.hpp: No such file" in result.stderr:
+                return None
+            raise RuntimeError(f"the replay radio does not build:\n{result.stderr}")
+        built.replace(module)
+    return folder
+
+
+def load() -> bool:
+    """Make `driver=replay` known in this process and its children; False where it cannot be built."""
+    folder = build()
+    if folder is None:
+        return False
+    os.environ["SOAPY_SDR_PLUGIN_PATH"] = str(folder)
+    soapy = ctypes.CDLL("libSoapySDR.so.0.8")
+    # SoapySDR looks at that variable only once; a test before may have made it look.
+    soapy.SoapySDR_loadModule(str(folder / "libreplay.so").encode())
+    return True
