@@ -15,10 +15,16 @@ from streaming.errors import WavetellError
 # section -> command -> one line. The modules are imported only when the command is used.
 COMMANDS: dict[str, dict[str, str]] = {
     "Listen": {
+        "listen": "print what is on the air, one JSON object a line",
+        "predict": "name the modulation in a recording",
+        "serve": "serve predictions over HTTP",
     },
     "Models": {
+        "model": "look at a model, or check its file",
     },
-    "Measure": {
+    "Measure": {},
+    "Settings": {
+        "config": "show every setting and where it came from",
     },
 }
 
@@ -89,3 +95,7 @@ def main(argv: list[str] | None = None) -> int:
     except BrokenPipeError:  # `wavetell listen ... | head`: the reader has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

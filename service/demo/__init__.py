@@ -1,0 +1,1 @@
+"""The demo: the shipped recording on the air, by real ZMQ."""

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# System packages, by apt where the user may install them; elsewhere one line says what is missing and what it would give.
+#   setup_system.sh python   what make demo needs: a Python that can make a virtual environment
+#   setup_system.sh tests    what the tests talk to
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+install() {  # install WHAT-IT-GIVES PACKAGE...
+    local gives=$1 missing=() package
+    shift
+    for package in "$@"; do
+        [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
+    done
+    [ ${#missing[@]} -eq 0 ] && return
+    local sudo=()
+    [ "$(id -u)" -eq 0 ] || sudo=(sudo -n)
+    if ! command -v apt-get >/dev/null || ! "${sudo[@]}" true 2>/dev/null; then
+        echo "missing: ${missing[*]} ($gives); install them to have it" >&2
+        return
+    fi
+    if [ -z "${apt_updated:-}" ]; then
+        "${sudo[@]}" apt-get update -qq
+        apt_updated=1
+    fi
+    DEBIAN_FRONTEND=noninteractive "${sudo[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null ||
+        echo "could not install: ${missing[*]} ($gives)" >&2
+}
+
+case $1 in
+python)
+    python=$(command -v python3.11 || command -v python3)
+    "$python" -c 'import ensurepip' 2>/dev/null || install "a virtual environment" python3-venv
+    ;;
+tests)
+    install "radios by SoapySDR, and SoapyRemote" \
+        python3-soapysdr soapysdr-tools libsoapysdr-dev soapysdr-module-remote soapyremote-server dbus-daemon
+    install "a check that the kernel compiles for arm64" g++-aarch64-linux-gnu
+    .venv/bin/python tests/link_soapy.py
+    bash tests/setup_gnuradio.sh
+    ;;
+esac
