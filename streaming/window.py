@@ -1,0 +1,114 @@
+"""The window: pools the features of the last W samples, once a hop, and maps them to the embedding.
+
+    e[i] = A pool(f[t], t in (i hop - W, i hop]) + b,    pool = max, mean, or both side by side
+
+The engine gives the maximum and the sum of every hop, so a window is one reduction over W/hop of them. A
+growing window (`window=None`) pools everything since the reset: a maximum and a sum are all its memory.
+
+This equals the batch encoder over the whole history since the reset, pooled over the last W outputs. It is
+not the encoder over W samples cut out of the stream: that would see zeros where the past was.
+"""
+
+import struct
+import zlib
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streaming.encoder import Encoder
+from streaming.engine import Hops
+from streaming.errors import ConfigError, InputError
+
+STATE = struct.Struct("<4sIqqqq")
+MAGIC = b"WWN1"
+
+
+class Window:
+    """Hops in, embeddings out.
+
+    Parameters
+    ----------
+    encoder
+        Whose pooling and linear layer to apply; its weights are copied.
+    hop
+        Samples a hop, as the engine counts them.
+    window
+        Samples a window, a multiple of the hop; None for one that grows.
+    """
+
+    def __init__(self, encoder: Encoder, hop: int, window: int | None) -> None:
+        if hop < 1:
+            raise ConfigError(f"hop is {hop}; it must be at least 1")
+        if window is not None and (window < hop or window % hop):
+            raise ConfigError(f"window is {window}; it must be a multiple of the hop, {hop}")
+        self.hop, self.window, self.pooling = hop, window, encoder.shape.pooling
+        self._past = 1 if window is None else window // hop - 1  # hops to remember
+        self._taps: NDArray[np.float32] = np.ascontiguousarray(
+            encoder.linear.weight.detach().numpy().T
+        )  # (pooled, outputs)
+        self._bias = encoder.linear.bias.detach().numpy().copy()
+        self._reduced = encoder.shape.reduced
+        self._model = zlib.crc32(self._taps.tobytes() + self._bias.tobytes())
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the past."""
+        self.samples = 0  # since the reset, in whole hops
+        self.seen = np.empty(0, np.int64)  # for each row of the last push, the samples since the reset
+        self._maxima = np.full((self._past, self._reduced), -np.inf, np.float32)
+        self._totals = np.zeros((self._past, self._reduced))
+
+    @property
+    def warm(self) -> NDArray[np.bool_]:
+        """For each row of the last push, whether the window was full.
+
+        Its outputs saw their full causal past where `seen` is at least window + receptive_field - 1.
+        """
+        return self.seen >= (self.window or 0)
+
+    def push(self, hops: Hops) -> NDArray[np.float32]:
+        """Completed hops (n, reduced) to embeddings (n, outputs)."""
+        n, shapes = len(hops.maximum), (hops.maximum.shape, hops.total.shape)
+        if shapes != ((n, self._reduced),) * 2:
+            raise InputError(f"hops have shapes {shapes}; expected (hops, {self._reduced}) twice")
+        maxima = np.concatenate([self._maxima, hops.maximum])  # (past + n, reduced)
+        totals = np.concatenate([self._totals, hops.total])
+        self.seen = self.samples + self.hop * np.arange(1, n + 1)
+        if self.window is None:
+            np.maximum.accumulate(maxima, out=maxima)
+            np.cumsum(totals, axis=0, out=totals)
+        out = np.empty((n, len(self._bias)), np.float32)
+        # One row at a time: BLAS and numpy round differently for other shapes, and a cut must not show.
+        for i in range(n):
+            out[i] = self._pool(maxima, totals, i) @ self._taps
+        out += self._bias
+        self.samples += n * self.hop
+        self._maxima, self._totals = maxima[n:].copy(), totals[n:].copy()
+        return out
+
+    def _pool(self, maxima: NDArray[np.float32], totals: NDArray[np.float64], i: int) -> NDArray[np.float32]:
+        """The pooled features (pooled,) of row i."""
+        rows = slice(i + 1, i + 2) if self.window is None else slice(i, i + self._past + 1)
+        if self.pooling == "max":
+            return np.asarray(maxima[rows].max(0))
+        count = self.seen[i] if self.window is None else min(self.seen[i], self.window)
+        mean = (totals[rows].sum(0) / count).astype(np.float32)
+        return mean if self.pooling == "mean" else np.concatenate([maxima[rows].max(0), mean])
+
+    def save(self) -> bytes:
+        """The state, for `restore`."""
+        header = STATE.pack(MAGIC, self._model, self._reduced, self.hop, self.window or 0, self.samples)
+        return header + self._maxima.tobytes() + self._totals.tobytes()
+
+    def restore(self, state: bytes) -> None:
+        """Go on from a saved state."""
+        expected = (MAGIC, self._model, self._reduced, self.hop, self.window or 0)
+        size = STATE.size + self._maxima.nbytes + self._totals.nbytes
+        if len(state) < STATE.size or STATE.unpack_from(state)[:-1] != expected or len(state) != size:
+            kind = "a growing window" if self.window is None else f"a window of {self.window} samples"
+            raise InputError(f"the state is not one that {kind}, hop {self.hop}, of this encoder saved")
+        self.samples = STATE.unpack_from(state)[-1]
+        self.seen = np.empty(0, np.int64)
+        shape, middle = self._maxima.shape, STATE.size + self._maxima.nbytes
+        self._maxima = np.frombuffer(state[STATE.size : middle], np.float32).reshape(shape)
+        self._totals = np.frombuffer(state[middle:], np.float64).reshape(shape)
