@@ -44,6 +44,7 @@ class Source(ABC):
     rate_hz: float
     freq_hz: float | None = None
     loss: str = "exact"
+    inferred: str = ""  # one line for the user: what was concluded from names or metadata
     counts: Counts
 
     @abstractmethod
