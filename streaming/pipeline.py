@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streaming.agc import Agc, normalise
-from streaming.block import Block
+from streaming.block import Block, Samples
 from streaming.bundle import Bundle
-from streaming.engine import Engine
+from streaming.engine import Engine, Hops
 from streaming.errors import ConfigError
 from streaming.head import Head, Mode
 from streaming.prediction import UNKNOWN, Past, Prediction
@@ -37,10 +37,22 @@ class LivePipeline:
 
     def push(self, block: Block) -> list[Prediction]:
         """The predictions that these samples complete."""
+        return self.answer(block, self.stream.push(self.level(block)))
+
+    def level(self, block: Block) -> Samples:
+        """The samples at the encoder's level; after a gap the states begin anew.
+
+        This and `answer` are apart so that one engine push can serve many streams.
+        """
         if block.index != self.next:
             self.restart(block.index)
-        embeddings = self.window.push(self.stream.push(self.agc.push(block.samples)))  # (hops, outputs)
+        samples = self.agc.push(block.samples)
         self.next = block.end
+        return samples
+
+    def answer(self, block: Block, hops: Hops) -> list[Prediction]:
+        """The predictions of the hops that the block completed."""
+        embeddings = self.window.push(hops)  # (hops, outputs)
         ends = self.begin + (self.hops + 1 + np.arange(len(embeddings))) * self.head.hop
         self.hops += len(embeddings)
         full = ends - self.begin >= self.head.window
