@@ -8,6 +8,8 @@ from streaming.errors import ConfigError
 
 # scheme -> module; each module has `open(address: Address) -> Source`.
 SCHEMES = {
+    "soapy": "hardware.soapy",
+    "rtltcp": "hardware.rtltcp",
     "file": "hardware.file",
 }
 

@@ -32,7 +32,7 @@ class Range(NamedTuple):
 class Read(NamedTuple):
     """What one read gave."""
 
-    count: int  # samples, or a negative code
+    got: int  # samples, or a negative code
     time_ns: int | None  # of the first sample, where the device has a clock
 
 
@@ -139,8 +139,12 @@ class Radio(ABC):
         """Write a setting of the device, or of one channel."""
 
     @abstractmethod
-    def start(self, channel: int, arguments: dict[str, str]) -> None:
-        """Set up and activate a CF32 receive stream."""
+    def setup(self, channel: int, arguments: dict[str, str]) -> None:
+        """Set up a CF32 receive stream."""
+
+    @abstractmethod
+    def activate(self) -> None:
+        """Let the samples flow."""
 
     @abstractmethod
     def _read(self, buffer: Samples, timeout_us: int) -> Read: ...

@@ -1,4 +1,5 @@
 """SoapySDR through its Python binding."""
+# ruff: noqa: ANN401 -- SWIG has no types
 
 import os
 from collections.abc import Iterator
@@ -139,8 +140,10 @@ class PythonRadio(Radio):
         where = () if channel is None else (RX, channel)
         self._call("writeSetting", *where, name, value)
 
-    def start(self, channel: int, arguments: dict[str, str]) -> None:
+    def setup(self, channel: int, arguments: dict[str, str]) -> None:
         self._stream = self._call("setupStream", RX, "CF32", [channel], arguments)
+
+    def activate(self) -> None:
         code = self._call("activateStream", self._stream)
         if code < 0:
             raise SourceError(f"SoapySDR: the stream cannot be activated ({SoapySDR.errToStr(code)})")

@@ -1,4 +1,5 @@
 """SoapySDR through its C library, for every Python version that Debian's binding was not built for."""
+# ruff: noqa: ANN401 -- ctypes has no types
 
 import ctypes as c
 import ctypes.util
@@ -112,7 +113,9 @@ class Library:
             if other is None or ".so.0.7" in other:
                 raise SourceError(MISSING) from None
             self._c = c.CDLL(other)
-        declared = {f"SoapySDRDevice_{name}": (kind, [POINTER, *rest]) for name, (kind, rest) in DEVICE.items()}
+        declared = {
+            f"SoapySDRDevice_{name}": (kind, [POINTER, *rest]) for name, (kind, rest) in DEVICE.items()
+        }
         for name, (kind, arguments) in (declared | OTHER).items():
             function = getattr(self._c, name)
             function.restype, function.argtypes = kind, arguments
@@ -291,17 +294,17 @@ class LibraryRadio(Radio):
         else:
             self._call("writeChannelSetting", RX, channel, name.encode(), value.encode())
 
-    def start(self, channel: int, arguments: dict[str, str]) -> None:
+    def setup(self, channel: int, arguments: dict[str, str]) -> None:
         given = self._library.kwargs(arguments)
         try:
             self._stream = self._call("setupStream", RX, b"CF32", SIZE(channel), 1, given)
         finally:
             self._library.clear(given)
+
+    def activate(self) -> None:
         code = self._call("activateStream", self._stream, 0, 0, 0)
         if code < 0:
-            raise SourceError(
-                f"SoapySDR: the stream cannot be activated ({self._library.error_text(code)})"
-            )
+            raise SourceError(f"SoapySDR: the stream cannot be activated ({self._library.error_text(code)})")
 
     def _read(self, buffer: Samples, timeout_us: int) -> Read:
         self._flags.value = 0

@@ -1,6 +1,6 @@
 """The replay radio, built when it is first needed: `driver=replay`, see replay.cpp for what it can do.
 
-    module = build()          # a folder for SOAPY_SDR_PLUGIN_PATH, or None without g++ or SoapySDR's headers
+module = build()          # a folder for SOAPY_SDR_PLUGIN_PATH, or None without g++ or SoapySDR's headers
 """
 
 import ctypes
