@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-from hardware.address import parse_address
+from hardware.address import parse_address, source_address
 from hardware.source import Counts, Source
 from streaming.errors import ConfigError
 
@@ -11,6 +11,8 @@ SCHEMES = {
     "soapy": "hardware.soapy",
     "rtltcp": "hardware.rtltcp",
     "file": "hardware.file",
+    "tone": "hardware.tone",
+    "zmq": "hardware.zmq_source",
 }
 
 
@@ -21,10 +23,12 @@ def open_source(address: str) -> Source:
     """
     parsed = parse_address(address)
     if parsed.scheme not in SCHEMES:
-        raise ConfigError(f"source {address!r} has scheme {parsed.scheme!r}; it must be one of {', '.join(SCHEMES)}")
+        raise ConfigError(
+            f"source {address!r} has scheme {parsed.scheme!r}; it must be one of {', '.join(SCHEMES)}"
+        )
     source: Source = import_module(SCHEMES[parsed.scheme]).open(parsed)
     source.address = address
     return source
 
 
-__all__ = ["SCHEMES", "Counts", "Source", "open_source"]
+__all__ = ["SCHEMES", "Counts", "Source", "open_source", "source_address"]

@@ -7,7 +7,9 @@
 """
 
 import difflib
+import math
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import unquote
 
 from streaming.errors import ConfigError
@@ -23,7 +25,7 @@ def parse_number(text: str, what: str = "value") -> float:
         number = float(digits)
     except ValueError:
         raise ConfigError(f"{what} is {text!r}; it must be a number such as 250k or 433.92M") from None
-    if number != number or abs(number) == float("inf"):
+    if not math.isfinite(number):
         raise ConfigError(f"{what} is {text!r}; it must be finite")
     # 433.92 * 1e6 is 433920000.00000006 in binary: give back what was written.
     return float(round(number * factor, 6))
@@ -98,3 +100,18 @@ def parse_address(text: str) -> Address:
             raise ConfigError(f"option {name} of source {text!r} is given twice")
         values[name] = unquote(value)
     return Address(scheme, target, Options(values, f"source {scheme}:{target}"))
+
+
+def source_address(text: str) -> str:
+    """What a user typed as an address: a path stands for a file.
+
+    >>> source_address("capture.cu8?rate=250k")
+    'file:capture.cu8?rate=250k'
+    >>> source_address("tone:?rate=250k")
+    'tone:?rate=250k'
+    """
+    scheme, colon, _ = text.partition(":")
+    # rtl_433's cs16:path is a path, too; a scheme is letters only.
+    if not colon or not scheme.isalpha() or Path(text.partition("?")[0]).exists():
+        return f"file:{text}"
+    return text
