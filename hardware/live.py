@@ -98,7 +98,7 @@ class LiveSource(Source):
         if read.got > 0:
             self._quiet_since = None
             self._backoff_s = BACKOFF_S[0]
-            return self._take(read, now, waited=now - began > 0.5 * read.got / self.rate_hz)
+            return self._take(read, now, waited_s=now - began)
         return self._fault(read.got or TIMEOUT, began, now)
 
     def _fault(self, code: int, began: float, now: float) -> list[Block]:
@@ -113,7 +113,7 @@ class LiveSource(Source):
                 return self._lose(f"no samples for {self._silence_s:g} s")
         return self._cut()
 
-    def _take(self, read: Read, now: float, waited: bool) -> list[Block]:
+    def _take(self, read: Read, now: float, waited_s: float) -> list[Block]:
         """Put what was read behind the buffer's samples, or behind a gap."""
         done: list[Block] = []
         gap = self._missing(read, now)
@@ -129,7 +129,7 @@ class LiveSource(Source):
         if read.time_ns is not None:
             self._stamp = (read.time_ns, self._index + self._fill)
         self._fill += read.got
-        unreported = self._clock.arrived(self._index + self._fill, now, waited)
+        unreported = self._clock.arrived(self._index + self._fill, now, waited_s)
         self.counts.lag_s = self._clock.lag_s
         if unreported and self._stamp is None:
             self.counts.events["unreported loss"] += 1
@@ -140,21 +140,23 @@ class LiveSource(Source):
         """What was lost before the samples of this read."""
         at = self._index + self._fill
         cause, self._cause = self._cause, None
-        behind = self._clock.missing(at + read.got, now) if cause or read.time_ns is not None else 0
         if read.time_ns is not None:
             self.loss = "exact"
             if self._stamp is not None:
                 stamp_ns, index = self._stamp
                 lost = round((read.time_ns - stamp_ns) * self.rate_hz / 1e9) - (at - index)
-                if 0 <= lost <= behind + self.rate_hz:
+                # One from the future has another clock than the one before.
+                if 0 <= lost <= self._clock.beyond(at + read.got, now) + self.rate_hz:
                     if lost and not cause:
                         self.counts.events["time jump"] += 1
                     return Gap(lost, cause or "time jump", exact=True) if lost else None
                 # The device's clock was set, or it started anew: its time is good again from here on.
                 self.counts.events["time error"] += 1
                 self._utc_offset_ns = None
+        if cause is None:
+            return None
         # At least one: that something was lost is known, and the index must show it.
-        return Gap(max(1, behind), cause, exact=False) if cause else None
+        return Gap(max(1, self._clock.missing(at + read.got, now)), cause, exact=False)
 
     def _utc(self, read: Read) -> int | None:
         """The device's time as UTC."""

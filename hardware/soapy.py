@@ -43,6 +43,10 @@ def open(address: Address) -> "SoapySource":
 
 def make(binding: Binding, device: str, where: str) -> Radio:
     """Open a device."""
+    if not device:
+        raise ConfigError(
+            f"source {where} names no radio, as soapy:driver=rtlsdr does; see `wavetell devices`"
+        )
     try:
         return binding.make(device)
     except SourceError as error:
@@ -139,7 +143,7 @@ class SoapySource(LiveSource):
         return self._radio.read(buffer)
 
     def _connect(self) -> None:
-        radio = make(self._binding, self._device, self.address)
+        radio = self._binding.make(self._device)
         try:
             with self._setting:
                 self._set(radio)
