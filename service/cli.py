@@ -18,6 +18,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "listen": "print what is on the air, one JSON object a line",
         "predict": "name the modulation in a recording",
         "serve": "serve predictions over HTTP",
+        "devices": "list the radios that are connected, and what each can do",
         "replay": "send a recording over ZMQ, as GNU Radio would",
     },
     "Models": {
