@@ -1,0 +1,47 @@
+// AVX2 with FMA: 16 registers hold two rows of 40 columns, or six of 16.
+
+#include "model.h"
+
+#if defined(__x86_64__)
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+#else
+#pragma GCC target("avx2,fma")
+#endif
+
+#include "registers.h"
+
+namespace wavetell {
+namespace {
+
+struct Vectors {
+    using Wide = Float8;
+    using Half = Float8;
+    using WideWeights = Wide;
+    using HalfWeights = Half;
+    static constexpr int LANES = 8;
+
+    static Float8 add(Float8 sum, Float8 weights, uint32_t cell) { return sum + weights * load<float>(&cell); }
+};
+
+int width(int out) { return out % 40 == 0 ? 40 : 16; }
+int block(int width) { return width == 40 ? 2 : 6; }
+Multiply multiply(int width) { return width == 40 ? multiply_up_to<Vectors, 40, 2> : multiply_up_to<Vectors, 16, 6>; }
+void run(const Model& model, Batch& batch, Desk& desk, int first, int last) {
+    Stage<Float32>(model, batch, desk).run(first, last);
+}
+
+const Isa isa = {"avx2", 4, 1, Vectors::LANES, width, block, multiply, run};
+
+}  // namespace
+
+const Isa* const avx2 = &isa;
+
+}  // namespace wavetell
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif
+#else
+const wavetell::Isa* const wavetell::avx2 = nullptr;
+#endif

@@ -1,0 +1,54 @@
+// AVX512-BF16: every lane takes two products at a time, sums stay float32.
+
+#include "model.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,avx512bf16,fma"))), apply_to = function)
+#else
+#pragma GCC target("avx512f,avx512vl,avx512bw,avx512dq,avx512bf16,fma")
+#endif
+
+#include "registers.h"
+
+namespace wavetell {
+namespace {
+
+struct Vectors {
+    using Wide = __m512;
+    using Half = __m256;
+    using WideWeights = __m512i;
+    using HalfWeights = __m256i;
+    static constexpr int LANES = 16;
+
+    static Wide add(Wide sum, WideWeights weights, uint32_t pair) {
+        return _mm512_dpbf16_ps(sum, (__m512bh)weights, (__m512bh)_mm512_set1_epi32(int(pair)));
+    }
+    static Half add(Half sum, HalfWeights weights, uint32_t pair) {
+        return _mm256_dpbf16_ps(sum, (__m256bh)weights, (__m256bh)_mm256_set1_epi32(int(pair)));
+    }
+};
+
+int width(int out) { return out % 40 == 0 ? 40 : 16; }
+int block(int width) { return width == 40 ? 8 : 14; }
+Multiply multiply(int width) { return width == 40 ? multiply_up_to<Vectors, 40, 8> : multiply_up_to<Vectors, 16, 14>; }
+void run(const Model& model, Batch& batch, Desk& desk, int first, int last) {
+    Stage<BFloat16>(model, batch, desk).run(first, last);
+}
+
+const Isa isa = {"avx512bf16", 2, 1, Vectors::LANES, width, block, multiply, run};
+
+}  // namespace
+
+const Isa* const avx512bf16 = &isa;
+
+}  // namespace wavetell
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif
+#else
+const wavetell::Isa* const wavetell::avx512bf16 = nullptr;
+#endif

@@ -1,0 +1,31 @@
+// Every processor that a C++ compiler knows: eight rows by eight columns suit the 32 registers of arm64.
+
+#include "registers.h"
+
+namespace wavetell {
+namespace {
+
+struct Vectors {
+    typedef float Wide __attribute__((vector_size(16)));
+    using Half = Wide;
+    using WideWeights = Wide;
+    using HalfWeights = Wide;
+    static constexpr int LANES = 4;
+
+    static Wide add(Wide sum, Wide weights, uint32_t cell) { return sum + weights * load<float>(&cell); }
+};
+
+int width(int) { return 8; }
+int block(int) { return 8; }
+Multiply multiply(int) { return multiply_up_to<Vectors, 8, 8>; }
+void run(const Model& model, Batch& batch, Desk& desk, int first, int last) {
+    Stage<Float32>(model, batch, desk).run(first, last);
+}
+
+const Isa isa = {"portable", 4, 1, Vectors::LANES, width, block, multiply, run};
+
+}  // namespace
+
+const Isa* const portable = &isa;
+
+}  // namespace wavetell

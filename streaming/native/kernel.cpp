@@ -1,0 +1,151 @@
+// The plain C interface that Python loads with ctypes, and the self-check that it runs in a child process first.
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <string>
+
+#include "engine.h"
+
+#if defined(__x86_64__) && defined(__linux__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+using namespace wavetell;
+
+namespace {
+
+const Isa* find(const std::string& name) {
+    for (const Isa* isa : {portable, avx2, avx512, avx512bf16, amx, amx_emulated})
+        if (isa && name == isa->name) return isa;
+    return nullptr;
+}
+
+#if defined(__x86_64__)
+bool permits_amx() {
+#if defined(__linux__)
+    std::ifstream file("/proc/cpuinfo");
+    std::string line;
+    while (std::getline(file, line) && line.rfind("flags", 0)) {
+    }
+    if (line.find(" amx_tile") == std::string::npos || line.find(" amx_bf16") == std::string::npos) return false;
+    uint32_t low, high;
+    asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    const uint32_t tile_state = 3u << 17;
+    const int arch_req_xcomp_perm = 0x1023, tile_data = 18;
+    return (low & tile_state) == tile_state && syscall(SYS_arch_prctl, arch_req_xcomp_perm, tile_data) == 0;
+#else
+    return false;
+#endif
+}
+
+bool supports(const std::string& name) {
+    __builtin_cpu_init();
+    const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+                            __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+    if (name == "avx2") return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    if (name == "avx512") return has_avx512;
+    if (name == "avx512bf16") return has_avx512 && __builtin_cpu_supports("avx512bf16");
+    if (name == "amx") return has_avx512 && permits_amx();
+    return true;
+}
+#else
+bool supports(const std::string&) { return true; }
+#endif
+
+struct Random {  // the same numbers on every machine
+    uint64_t state = 1;
+    float operator()() {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        return float(int32_t(state >> 32)) * 0x1p-31f;
+    }
+    std::vector<float> operator()(long count, float scale) {
+        std::vector<float> values(count);
+        for (float& value : values) value = scale * (*this)();
+        return values;
+    }
+};
+
+// The hops of a small random encoder that has every kind of block.
+std::vector<float> trial(const Isa* isa) {
+    const int taps = 3, hop = 16, samples = 160, widths[] = {2, 40, 40, 160};
+    Engine engine(isa, Activation::leaky_relu, taps, hop, 1);
+    Random random;
+    for (int i = 0; i < 3; ++i) {
+        const int in = widths[i], out = widths[i + 1];
+        const auto taps1 = random(long(taps) * in * out, std::pow(taps * in, -0.5f)), bias1 = random(out, 0.1f);
+        const auto taps2 = random(long(taps) * out * out, std::pow(taps * out, -0.5f)), bias2 = random(out, 0.1f);
+        const auto residual = random(long(in) * out, std::pow(in, -0.5f)), bias3 = random(out, 0.1f);
+        engine.model.add_block({in, out, 1 << i}, taps1.data(), bias1.data(), taps2.data(), bias2.data(),
+                               in == out ? nullptr : residual.data(), bias3.data());
+    }
+    engine.ready();
+    Stream stream(engine.model);
+    const auto iq = random(2 * samples, 1.0f);
+    std::vector<float> hops(2 * samples / hop * 160);
+    Work work{&stream, iq.data(), samples, hops.data(), hops.data() + hops.size() / 2};
+    engine.push(&work, 1);
+    return hops;
+}
+
+}  // namespace
+
+extern "C" {
+
+// Whether the instruction set is compiled in and this processor and its operating system advertise it.
+int wavetell_supports(const char* isa) { return find(isa) && supports(isa); }
+
+// The largest error of the instruction set against the portable path, relative to the largest value.
+double wavetell_check(const char* isa) {
+    const auto found = trial(find(isa)), expected = trial(portable);
+    double error = 0, largest = 0;
+    for (size_t i = 0; i < found.size(); ++i) {
+        if (!std::isfinite(found[i])) return INFINITY;
+        error = std::max(error, double(std::fabs(found[i] - expected[i])));
+        largest = std::max(largest, double(std::fabs(expected[i])));
+    }
+    return error / largest;
+}
+
+void* wavetell_engine(const char* isa, int activation, int taps, int hop, int threads) {
+    return new Engine(find(isa), Activation(activation), taps, hop, threads);
+}
+
+void wavetell_block(void* engine, int in, int out, int dilation, const float* taps1, const float* bias1,
+                    const float* taps2, const float* bias2, const float* residual, const float* residual_bias) {
+    static_cast<Engine*>(engine)->model.add_block({in, out, dilation}, taps1, bias1, taps2, bias2, residual, residual_bias);
+}
+
+void wavetell_ready(void* engine) { static_cast<Engine*>(engine)->ready(); }
+
+void wavetell_engine_close(void* engine) { delete static_cast<Engine*>(engine); }
+
+void* wavetell_stream(void* engine) { return new Stream(static_cast<Engine*>(engine)->model); }
+
+void wavetell_stream_close(void* stream) { delete static_cast<Stream*>(stream); }
+
+void wavetell_reset(void* stream) { static_cast<Stream*>(stream)->reset(); }
+
+size_t wavetell_state_bytes(void* stream) { return static_cast<Stream*>(stream)->state_bytes(); }
+
+void wavetell_save(void* stream, uint8_t* state) { static_cast<Stream*>(stream)->save(state); }
+
+void wavetell_restore(void* stream, int64_t position, const uint8_t* state) {
+    static_cast<Stream*>(stream)->restore(position, state);
+}
+
+// Returns -1, or the index of the first work whose samples are not all finite; then nothing was changed.
+int wavetell_push(void* engine, Work* work, int count) {
+    for (int index = 0; index < count; ++index) {
+        float probe = 0;  // a NaN or an infinity times zero is a NaN, and stays one
+        for (int64_t i = 0; i < 2 * work[index].samples; ++i) probe += work[index].iq[i] * 0.0f;
+        if (probe != 0) return index;
+    }
+    static_cast<Engine*>(engine)->push(work, count);
+    return -1;
+}
+
+}  // extern "C"

@@ -1,0 +1,68 @@
+// Multiplication with sums held in registers: blocks of R rows times one panel of weights.
+
+#pragma once
+
+#include "stage.h"
+
+namespace wavetell {
+namespace {
+
+// Vectors provides Wide and Half vectors of sums, their weights, and add(sum, weights, cell).
+template <class Vectors, int WIDTH, int R>
+inline __attribute__((always_inline)) void multiply_rows(const float* start, long start_stride, float* tile,
+                                                         const uint32_t* panel, long stride, const uint32_t* weights,
+                                                         long depth) {
+    using Wide = typename Vectors::Wide;
+    using Half = typename Vectors::Half;
+    constexpr int N = WIDTH / Vectors::LANES, WHOLE = N * Vectors::LANES;
+    constexpr bool HALF = WHOLE < WIDTH;
+    Wide sum[R][N];
+    Half rest[R];
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 16
+        for (int n = 0; n < N; ++n) sum[r][n] = load<Wide>(start + r * start_stride + n * Vectors::LANES);
+        if (HALF) rest[r] = load<Half>(start + r * start_stride + WHOLE);
+    }
+    const uint32_t* halves = weights + depth * WHOLE;
+    const uint32_t* rows[(R + 2) / 3];  // every third row: the two between are one and two strides away
+#pragma GCC unroll 16
+    for (int i = 0; i < (R + 2) / 3; ++i) rows[i] = panel + 3 * i * stride;
+    for (long k = 0; k < depth; ++k) {
+        typename Vectors::WideWeights w[N];
+        typename Vectors::HalfWeights h;
+#pragma GCC unroll 16
+        for (int n = 0; n < N; ++n) w[n] = load<typename Vectors::WideWeights>(weights + n * Vectors::LANES);
+        if (HALF) h = load<typename Vectors::HalfWeights>(halves);
+#pragma GCC unroll 16
+        for (int r = 0; r < R; ++r) {
+            const uint32_t cell = rows[r / 3][r % 3 * stride];
+#pragma GCC unroll 16
+            for (int n = 0; n < N; ++n) sum[r][n] = Vectors::add(sum[r][n], w[n], cell);
+            if (HALF) rest[r] = Vectors::add(rest[r], h, cell);
+        }
+#pragma GCC unroll 16
+        for (int i = 0; i < (R + 2) / 3; ++i) ++rows[i];
+        weights += WHOLE;
+        halves += WIDTH - WHOLE;
+    }
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 16
+        for (int n = 0; n < N; ++n) store(tile + r * WIDTH + n * Vectors::LANES, sum[r][n]);
+        if (HALF) store(tile + r * WIDTH + WHOLE, rest[r]);
+    }
+}
+
+// One function for every number of rows up to R.
+template <class Vectors, int WIDTH, int R>
+void multiply_up_to(int rows, const float* start, long start_stride, float* tile, const uint32_t* panel, long stride,
+                    const uint32_t* weights, long depth) {
+    if (rows == R)
+        multiply_rows<Vectors, WIDTH, R>(start, start_stride, tile, panel, stride, weights, depth);
+    else if constexpr (R > 1)
+        multiply_up_to<Vectors, WIDTH, R - 1>(rows, start, start_stride, tile, panel, stride, weights, depth);
+}
+
+}  // namespace
+}  // namespace wavetell
