@@ -19,12 +19,15 @@ COMMANDS: dict[str, dict[str, str]] = {
         "predict": "name the modulation in a recording",
         "serve": "serve predictions over HTTP",
         "devices": "list the radios that are connected, and what each can do",
+        "record": "record a source as SigMF",
         "replay": "send a recording over ZMQ, as GNU Radio would",
     },
     "Models": {
         "model": "look at a model, or check its file",
     },
-    "Measure": {},
+    "Measure": {
+        "bench": "measure how fast this machine is",
+    },
     "Settings": {
         "config": "show every setting and where it came from",
     },
