@@ -1,6 +1,6 @@
 // What this core can do at most: chains of float32 multiply-adds that live in registers.
 //
-//     done = wt_fma_chains(lanes, steps)      // multiply-adds done; 0 where the processor has no such vectors
+//     done = wavetell_fma_chains(lanes, steps)      // multiply-adds done; 0 where the processor has no such vectors
 //
 // `wavetell bench engine` times it beside the kernel. Built with the other sources of this folder.
 
@@ -40,7 +40,7 @@ __attribute__((target("avx2,fma"))) int64_t chains_avx2(int64_t steps) { return 
 
 }  // namespace
 
-extern "C" int64_t wt_fma_chains(int32_t lanes, int64_t steps) {
+extern "C" int64_t wavetell_fma_chains(int32_t lanes, int64_t steps) {
 #if defined(__x86_64__)
     if (lanes == 16) return __builtin_cpu_supports("avx512f") ? chains_avx512(steps) : 0;
     if (lanes == 8) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? chains_avx2(steps) : 0;

@@ -1,0 +1,76 @@
+"""What takes part in the engine's benchmark: the engine's own back ends here, the alternatives beside it."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streaming.block import Samples
+from streaming.encoder import Encoder
+from streaming.engine import open_engine
+
+HOP = 100
+WINDOW = 1000  # what recomputing looks at
+Features = NDArray[np.float32]
+
+
+class Refused(Exception):  # noqa: N818 - no error: the table says it
+    """A contestant that does not do what a line asks for; the message says why."""
+
+
+class Contestant(ABC):
+    """Streams in lock-step, chunk by chunk; the i-th maximum covers [(i+1) step - width, (i+1) step)."""
+
+    step: int
+    width: int
+
+    @abstractmethod
+    def __init__(self, encoder: Encoder, streams: int, chunk: int) -> None: ...
+
+    @abstractmethod
+    def push(self, samples: Samples) -> Any:  # noqa: ANN401 - as its library gives it, so that no conversion is timed
+        """Take (streams, chunk) samples."""
+
+    def maxima(self, output: Any) -> Features:  # noqa: ANN401
+        """The maxima (streams, n, reduced) in what `push` gave."""
+        return np.asarray(output)[:, None]
+
+
+class Ours(Contestant):
+    """One of the engine's back ends."""
+
+    step = width = HOP
+    backend: str
+
+    def __init__(self, encoder: Encoder, streams: int, chunk: int) -> None:
+        self.engine = open_engine(encoder, HOP, self.backend, threads=1)
+        self.streams = [self.engine.stream() for _ in range(streams)]
+
+    def push(self, samples: Samples) -> Any:  # noqa: ANN401
+        """All streams in one call, as the service does it."""
+        if len(self.streams) == 1:
+            return [self.streams[0].push(samples[0])]
+        return self.engine.push(list(zip(self.streams, samples, strict=True)))
+
+    def maxima(self, output: Any) -> Features:  # noqa: ANN401
+        """Those of the completed hops."""
+        return np.stack([hops.maximum for hops in output])
+
+
+class Native(Ours):
+    """The native kernel in float32."""
+
+    backend = "native"
+
+
+class NativeBf16(Ours):
+    """The native kernel in bfloat16."""
+
+    backend = "native-bf16"
+
+
+class Torch(Ours):
+    """The back end that runs wherever torch does."""
+
+    backend = "torch"
