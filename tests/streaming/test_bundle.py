@@ -22,7 +22,12 @@ SHAPE = EncoderShape(channels=4, depth=2, reduced=6, outputs=5)
 def bundle():
     """A small model with one head."""
     encoder = Encoder(SHAPE, seed=3)
-    return Bundle(encoder, {"a": tiny_head(encoder, name="a")}, {"frontend": {"agc_samples": 100}, "provenance": {}}, "m")
+    return Bundle(
+        encoder,
+        {"a": tiny_head(encoder, name="a")},
+        {"frontend": {"agc_samples": 100}, "provenance": {}},
+        "m",
+    )
 
 
 @pytest.fixture

@@ -1,0 +1,102 @@
+"""From a recording through real ZMQ to printed answers, and over HTTP: real processes, as a user starts them."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import httpx
+import numpy as np
+import pytest
+
+from service.demo.__main__ import RECORDING, free_port
+from tests.require import ROOT
+
+WAVETELL = [sys.executable, "-m", "service.cli"]
+
+
+@pytest.fixture
+def start():
+    """Start a command; end it by its pid afterwards."""
+    started = []
+
+    def start(*argv, **more):
+        started.append(subprocess.Popen([*WAVETELL, *argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.terminate()
+        process.communicate(timeout=20)
+
+
+def lines(process):
+    """The JSON lines of a process that ends by itself."""
+    out, error = process.communicate(timeout=90)
+    assert process.returncode == 0, error
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def test_a_replayed_recording_is_heard_and_named(start):
+    air = f"tcp://127.0.0.1:{free_port()}"
+    start("replay", str(RECORDING), "--zmq", air, "--loop")
+    heard = lines(start("listen", f"zmq:{air}", "--seconds", "3"))
+    assert heard
+    assert all(set(line["probabilities"]) == {"BPSK", "QPSK", "8PSK", "16QAM"} for line in heard)
+    assert all(a["end"] > a["start"] for a in heard)
+    assert all(line["lost"] == 0 for line in heard)
+
+
+def test_listen_names_what_the_recording_holds(start):
+    """The recording's annotations say what was sent; most reports over a second agree."""
+    heard = lines(start("listen", str(RECORDING), "--report-ms", "250"))
+    annotations = json.loads(RECORDING.read_text())["annotations"]
+    right = [
+        line["label"] == note["core:label"]
+        for line in heard
+        for note in annotations
+        if note["core:sample_start"] <= line["start"]
+        and line["end"] <= note["core:sample_start"] + note["core:sample_count"]
+    ]
+    assert len(right) > 20
+    assert np.mean(right) > 0.8
+
+
+def test_predict_and_the_service_agree(start, tmp_path):
+    samples = np.fromfile(RECORDING.with_suffix(".sigmf-data"), "i1")[: 2 * 20_000]
+    (tmp_path / "part_48k.cs8").write_bytes(samples.tobytes())
+    printed = lines(start("predict", str(tmp_path / "part_48k.cs8"), "--json"))
+    port = free_port()
+    service = start("serve", "--port", str(port))
+    address = f"http://127.0.0.1:{port}/v1"
+    for _ in range(200):
+        assert service.poll() is None
+        try:
+            health = httpx.get(f"{address}/health").json()
+            break
+        except httpx.ConnectError:
+            time.sleep(0.1)
+    assert health["status"] == "ok"
+    answer = httpx.post(f"{address}/predict?datatype=ci8", content=samples.tobytes(), timeout=30).json()
+    assert [w["label"] for w in answer["windows"]] == [line["label"] for line in printed[:-1]]
+    assert answer["whole"]["label"] == printed[-1]["label"]
+    assert httpx.post(f"{address}/predict?datatype=ci8", content=b"x").status_code == 422
+
+
+def test_the_demo_prints_its_address_and_answers():
+    demo = subprocess.Popen(
+        [sys.executable, "-m", "service.demo", "--seconds", "3"],
+        stdout=subprocess.PIPE,
+        cwd=ROOT,
+        start_new_session=True,
+        env=os.environ | {"WAVETELL_PORT": str(free_port())},
+    )
+    try:
+        out = demo.communicate(timeout=90)[0].decode()
+    except subprocess.TimeoutExpired:
+        os.killpg(demo.pid, signal.SIGTERM)
+        raise
+    assert "http://127.0.0.1:" in out
+    assert '"label": ' in out
