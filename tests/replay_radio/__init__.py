@@ -11,6 +11,11 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
+from tests.require import need
+
 SOURCE = Path(__file__).with_name("replay.cpp")
 
 
@@ -47,8 +52,20 @@ def load() -> bool:
     folder = build()
     if folder is None:
         return False
-    os.environ["SOAPY_SDR_PLUGIN_PATH"] = str(folder)
-    soapy = ctypes.CDLL("libSoapySDR.so.0.8")
-    # SoapySDR looks at that variable only once; a test before may have made it look.
-    soapy.SoapySDR_loadModule(str(folder / "libreplay.so").encode())
+    others = [path for path in os.environ.get("SOAPY_SDR_PLUGIN_PATH", "").split(":") if path]
+    if str(folder) not in others:
+        os.environ["SOAPY_SDR_PLUGIN_PATH"] = ":".join([str(folder), *others])
+    # By itself SoapySDR looks there only once, and a test before may have made it look.
+    ctypes.CDLL("libSoapySDR.so.0.8").SoapySDR_loadModules()
     return True
+
+
+def need_replay_radio() -> None:
+    """Skip (or fail, in CI) where the replay radio cannot be built."""
+    need(load(), "g++, libsoapysdr-dev (the replay radio)")
+
+
+def numbers(samples: NDArray[np.complex64]) -> NDArray[np.int64]:
+    """The number of each sample of `driver=replay,count=1`: what was truly lost, whatever the source says."""
+    scaled = samples.astype(np.complex128) * 65536
+    return (scaled.real + 65536 * scaled.imag).astype(np.int64)

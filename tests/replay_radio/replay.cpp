@@ -18,6 +18,7 @@
 #include <chrono>
 #include <cmath>
 #include <complex>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -298,7 +299,7 @@ class ReplayRadio : public SoapySDR::Device {
     const bool paced = number(args, "pace", 1) != 0, timed = number(args, "time", 0) != 0;
     const double buffer_s = number(args, "buffer", 0.5);
     const long long mtu = (long long)number(args, "mtu", 16384), most = (long long)number(args, "short", 0);
-    const long long time0 = (long long)number(args, "time0", 0);
+    const long long time0 = std::stoll(text(args, "time0", "0"));
     const long long lose_after = (long long)number(args, "lose_after", 0);
     std::vector<Sample> played;
     std::vector<Fault> faults;
