@@ -45,10 +45,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `wavetell bench engine`."""
     parser.add_argument("--json", action="store_true", help="one object a line, and no table")
     parser.add_argument("--backends", type=names, default=tuple(BACKENDS), help=f"of {', '.join(BACKENDS)}")
-    parser.add_argument("--chunks", type=numbers, default=CHUNKS, help=f"samples a push (default {CHUNKS})")
     parser.add_argument(
-        "--streams", type=numbers, default=STREAMS, help=f"streams a push (default {STREAMS})"
+        "--chunks", type=numbers, default=CHUNKS, help="samples a push (default 1,16,100,256,1024,4096)"
     )
+    parser.add_argument("--streams", type=numbers, default=STREAMS, help="streams a push (default 1,4,16)")
     parser.add_argument("--seconds", type=float, default=0.5, help="CPU time a line (default 0.5)")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw it, too: FILE.png, .svg or .pdf")
 
