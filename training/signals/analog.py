@@ -1,0 +1,112 @@
+"""Analogue modulations of a message m, |m| <= 1, with frequencies up to `top` cycles a sample.
+
+    AM-DSB   1 + depth m             AM-DSB-SC   m             SSB   m + j H(m) or m - j H(m)
+    FM       exp(2 pi j deviation sum m)
+
+The message is noise in the band of speech with syllables, or a few tones.
+"""
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.signal import butter, fftconvolve, firwin, sosfilt
+
+from streaming.block import Samples
+from training.signals.phasor import phasor
+
+Floats = NDArray[np.float64]
+
+
+class Message(Protocol):
+    """An endless message."""
+
+    def make(self, count: int) -> Floats:
+        """The next samples, within -1..1."""
+        ...
+
+
+class Speech:
+    """Noise between a twelfth of `top` and `top`, its loudness rising and falling as with syllables."""
+
+    def __init__(self, top: float, rng: np.random.Generator) -> None:
+        self.rng, self.band = rng, butter(6, [top / 12, top], "bandpass", fs=1.0, output="sos")
+        self.slow = butter(1, top / 60, fs=1.0, output="sos")
+        self.states = [np.zeros((len(sos), 2)) for sos in (self.band, self.slow)]
+        self.gain = 1 / np.sqrt(2 * top * 11 / 12)  # to unit power: the band's share of white noise
+        self.slow_gain = 1 / np.sqrt(np.pi * top / 60)
+        self.make(min(65_536, int(40 / top)))  # past the filters' beginning
+
+    def make(self, count: int) -> Floats:
+        """The next samples."""
+        white = self.rng.standard_normal((2, count))
+        band, self.states[0] = sosfilt(self.band, white[0], zi=self.states[0])
+        slow, self.states[1] = sosfilt(self.slow, white[1], zi=self.states[1])
+        loudness = 0.4 + np.minimum(np.abs(slow * self.slow_gain), 1.5)
+        return np.asarray(np.clip(band * self.gain * loudness / 4, -1, 1))
+
+
+class Tones:
+    """Two to four tones up to `top`; a single one on a single sideband would be a bare carrier."""
+
+    def __init__(self, top: float, rng: np.random.Generator) -> None:
+        number = int(rng.integers(2, 5))
+        self.frequency = top * np.append(rng.uniform(0.2, 0.9, number - 1), 1.0)
+        self.phase = rng.uniform(0, 1, number)
+        self.level = rng.uniform(0.5, 1.0, number)
+        self.level /= self.level.sum()
+
+    def make(self, count: int) -> Floats:
+        """The next samples."""
+        turns = self.phase[:, None] + self.frequency[:, None] * np.arange(count)  # (tones, count)
+        self.phase = (self.phase + self.frequency * count) % 1.0
+        return np.asarray(self.level @ np.sin(2 * np.pi * turns))
+
+
+class DoubleSideband:
+    """AM; without `carrier` it is suppressed."""
+
+    symbol_rate, centre = np.nan, 0.0
+
+    def __init__(self, message: Message, depth: float, carrier: bool) -> None:
+        self.message, self.depth, self.carrier = message, depth, float(carrier)
+
+    def make(self, count: int) -> Samples:
+        """The next samples."""
+        return (self.carrier + self.depth * self.message.make(count)).astype(np.complex64)
+
+
+class SingleSideband:
+    """The upper or lower sideband, through a windowed Hilbert transformer."""
+
+    symbol_rate = np.nan
+    reach = 128
+
+    def __init__(self, message: Message, top: float, upper: bool) -> None:
+        self.message, self.centre = message, (top if upper else -top) / 2
+        # A half-band low-pass turned by a quarter of the rate passes one half of the spectrum only.
+        low = firwin(2 * self.reach + 1, 0.5, window=("kaiser", 6.0))
+        turn = np.exp((0.5j if upper else -0.5j) * np.pi * np.arange(-self.reach, self.reach + 1))
+        self.taps = 2 * low * turn
+        self.past = message.make(2 * self.reach)
+
+    def make(self, count: int) -> Samples:
+        """The next samples."""
+        long = np.concatenate([self.past, self.message.make(count)])
+        self.past = long[count:]
+        return fftconvolve(long, self.taps, mode="valid").astype(np.complex64, copy=False)
+
+
+class FrequencyModulation:
+    """FM with this peak deviation, in cycles a sample."""
+
+    symbol_rate, centre = np.nan, 0.0
+
+    def __init__(self, message: Message, deviation: float) -> None:
+        self.message, self.deviation, self.turns = message, deviation, 0.0
+
+    def make(self, count: int) -> Samples:
+        """The next samples."""
+        turns = self.turns + np.cumsum(self.deviation * self.message.make(count))
+        self.turns = float(turns[-1] % 1.0)
+        return phasor(turns)

@@ -1,0 +1,105 @@
+"""Generated signals as SigMF, the truth as annotations.
+
+Frequencies go from cycles a sample to hertz. Besides the core fields an annotation has `signal:detail`, and
+the extension `wavetell` with the family, SNR, symbol rate and occupied bandwidth.
+"""
+
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sigmf import SigMFFile
+
+from streaming.block import Samples
+from streaming.errors import ConfigError
+from training.signals.classes import FAMILIES, NOISE
+from training.signals.stream import Label
+
+# datatype -> type of one component, steps of full scale
+INTEGERS = {"ci8": (np.int8, 128.0), "ci16_le": (np.int16, 32768.0)}
+DETAILS: dict[str, dict[str, Any]] = {
+    "ASK": {"type": "digital", "mod_class": "ask"},
+    "PSK": {"type": "digital", "mod_class": "psk"},
+    "QAM": {"type": "digital", "mod_class": "qam"},
+    "FSK": {"type": "digital", "mod_class": "fsk"},
+    "AM": {"type": "analog", "mod_class": "am"},
+    "FM": {"type": "analog", "mod_class": "fm"},
+    "OFDM": {"type": "digital", "multiplexing": "ofdm"},
+    "chirp": {"type": "digital", "spreading": "css"},
+    "carrier": {"type": "analog"},
+}
+
+
+def write_recording(
+    path: Path,
+    samples: Samples,
+    labels: Sequence[Label],
+    *,
+    rate_hz: float,
+    freq_hz: float,
+    datatype: str,
+    description: str,
+) -> None:
+    """Write PATH.sigmf-meta and PATH.sigmf-data; PATH may carry either suffix, or .sigmf."""
+    base = path.with_suffix("") if path.suffix in (".sigmf", ".sigmf-meta", ".sigmf-data") else path
+    base.parent.mkdir(parents=True, exist_ok=True)
+    data = base.with_name(base.name + ".sigmf-data")
+    as_components(samples, datatype).tofile(data)
+    extensions = [
+        {"name": "wavetell", "version": "1.0.0", "optional": True},
+        {"name": "signal", "version": "1.0.0", "optional": True},
+    ]
+    meta = SigMFFile(
+        data_file=str(data),
+        global_info={
+            "core:datatype": datatype,
+            "core:sample_rate": rate_hz,
+            "core:description": description,
+            "core:recorder": "wavetell generate",
+            "core:extensions": extensions,
+        },
+    )
+    meta.add_capture(0, {"core:frequency": freq_hz})
+    for label in labels:
+        count = min(label.count, len(samples) - label.start)
+        if count > 0:
+            fields = annotation(label, rate_hz, freq_hz, f"{description} {label.start}")
+            meta.add_annotation(label.start, count, fields)
+    meta.tofile(str(base.with_name(base.name + ".sigmf-meta")), overwrite=True)
+
+
+def annotation(label: Label, rate_hz: float, freq_hz: float, identity: str) -> dict[str, Any]:
+    """The fields of one annotation; its uuid depends on the identity alone, so that a seed gives one file."""
+    fields: dict[str, Any] = {
+        "core:label": label.name,
+        "core:generator": "wavetell generate",
+        "core:uuid": str(uuid.uuid5(uuid.NAMESPACE_URL, identity)),
+        "wavetell:family": FAMILIES[label.name],
+    }
+    if label.name == NOISE:
+        return fields
+    for side, name in ((-0.5, "lower"), (0.5, "upper")):
+        edge = np.clip(label.offset + side * label.bandwidth, -0.5, 0.5)
+        fields[f"core:freq_{name}_edge"] = freq_hz + float(edge) * rate_hz
+    fields["signal:detail"] = DETAILS[FAMILIES[label.name]]
+    fields["wavetell:snr_db"] = round(label.snr_db, 2)
+    fields["wavetell:offset_hz"] = label.offset * rate_hz
+    fields["wavetell:bandwidth_hz"] = label.bandwidth * rate_hz
+    if not np.isnan(label.symbol_rate):
+        fields["wavetell:symbol_rate_hz"] = label.symbol_rate * rate_hz
+    return fields
+
+
+def as_components(samples: Samples, datatype: str) -> NDArray[Any]:
+    """Interleaved components, as the file holds them."""
+    parts = np.ascontiguousarray(samples).view(np.float32)
+    if datatype == "cf32_le":
+        return parts
+    if datatype not in INTEGERS:
+        raise ConfigError(f"type is {datatype!r}; generated recordings are cf32_le, ci16_le or ci8")
+    dtype, steps = INTEGERS[datatype]
+    scaled: NDArray[np.float32] = np.clip(np.rint(parts * np.float32(steps)), -steps, steps - 1)
+    return scaled.astype(dtype)
