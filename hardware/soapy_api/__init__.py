@@ -7,7 +7,7 @@ where SoapySDR reports an error.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -41,6 +41,7 @@ class Radio(ABC):
 
     driver: str
     hardware: str
+    _stream: Any = None
 
     @abstractmethod
     def info(self) -> dict[str, str]:
@@ -151,7 +152,9 @@ class Radio(ABC):
 
     def read(self, buffer: Samples, timeout_us: int = 100_000) -> Read:
         """Read at most len(buffer) samples into the buffer."""
-        # SoapySDR writes through a bare pointer: a wrong buffer is a crash, so it stops here.
+        # SoapySDR writes through bare pointers: a wrong stream or buffer is a crash, so it stops here.
+        if self._stream is None:
+            raise InputError("a read needs a stream; this radio is closed or was not set up")
         if buffer.dtype != np.complex64 or not buffer.flags.c_contiguous or not buffer.flags.writeable:
             raise InputError(f"a read needs a writable, contiguous complex64 buffer, but got {buffer.dtype}")
         if len(buffer) == 0:

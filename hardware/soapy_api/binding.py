@@ -12,13 +12,15 @@ from hardware.soapy_api import CRITICAL, HAS_TIME, RX, Radio, Range, Read
 from streaming.block import Samples
 from streaming.errors import SourceError
 
+ERRORS = (RuntimeError, ValueError, IndexError)  # std::exception, invalid_argument, out_of_range
+
 
 @contextmanager
 def soapy_errors() -> Iterator[None]:
     """SoapySDR's exceptions as ours."""
     try:
         yield
-    except (RuntimeError, ValueError, IndexError) as error:  # std::exception, invalid_argument, out_of_range
+    except ERRORS as error:
         raise SourceError(f"SoapySDR: {error}") from None
 
 
@@ -56,7 +58,6 @@ class PythonRadio(Radio):
 
     def __init__(self, device: Any) -> None:
         self._device = device
-        self._stream: Any = None
         self.driver = self._call("getDriverKey")
         self.hardware = self._call("getHardwareKey")
 
@@ -149,7 +150,11 @@ class PythonRadio(Radio):
             raise SourceError(f"SoapySDR: the stream cannot be activated ({SoapySDR.errToStr(code)})")
 
     def _read(self, buffer: Samples, timeout_us: int) -> Read:
-        got = self._call("readStream", self._stream, [buffer], len(buffer), 0, timeout_us)
+        # The shortest way: over a network a read gives some hundred samples.
+        try:
+            got = self._device.readStream(self._stream, [buffer], len(buffer), 0, timeout_us)
+        except ERRORS as error:
+            raise SourceError(f"SoapySDR: {error}") from None
         return Read(got.ret, got.timeNs if got.flags & HAS_TIME else None)
 
     def close(self) -> None:

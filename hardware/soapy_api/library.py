@@ -182,7 +182,6 @@ class LibraryRadio(Radio):
     def __init__(self, library: Library, device: int) -> None:
         self._library = library
         self._device: int | None = device
-        self._stream: int | None = None
         self._flags, self._time_ns = INT(), c.c_longlong()
         self.driver = library.text(self._call("getDriverKey"))
         self.hardware = library.text(self._call("getHardwareKey"))
@@ -308,7 +307,7 @@ class LibraryRadio(Radio):
 
     def _read(self, buffer: Samples, timeout_us: int) -> Read:
         self._flags.value = 0
-        pointers = (POINTER * 1)(buffer.ctypes.data)
+        pointers = (POINTER * 1)(buffer.__array_interface__["data"][0])
         count = self._call(
             "readStream", self._stream, pointers, len(buffer), self._flags, self._time_ns, timeout_us
         )

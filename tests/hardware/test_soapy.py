@@ -27,6 +27,8 @@ def radio(request):
         need(False, f"{error}: tests/link_soapy.py")
 
     def open_radio(device="count=1", options="rate=2.4M"):
+        if "buffer" not in device:
+            device += ",buffer=60"  # a busy machine may stop this process for a while
         return open_source(
             f"soapy:driver=replay,serial={next(serials)},{device}?{options}&binding={request.param}"
         )
@@ -82,7 +84,7 @@ def test_a_fault_with_hardware_time_leaves_an_exact_gap(radio, fault):
 
 def test_a_fault_without_hardware_time_leaves_an_estimated_gap(radio):
     lose = 480_000  # 0.2 s: well above what a busy machine adds
-    with radio(f"count=1,pace=1,buffer=9,overflow_every=100000,overflow_lose={lose}") as source:
+    with radio(f"count=1,overflow_every=100000,overflow_lose={lose}") as source:
         blocks = take(source, 300_000)
     (gap,) = [block.gap for block in blocks if block.gap]
     assert (gap.reason, gap.exact) == ("overflow", False)
@@ -135,8 +137,17 @@ def test_without_hardware_time_the_host_tells_the_time(radio):
     assert abs(blocks[-1].utc_ns - time.time_ns()) < 5e9
 
 
-@pytest.mark.parametrize("how", ["error", "throw", "silence"])
-def test_a_lost_radio_that_comes_back_is_streaming_again_within_2_s(radio, how, tmp_path):
+@pytest.mark.parametrize(
+    ("how", "within_s"),
+    [
+        *(pytest.param(how, 20, id=how) for how in ("error", "throw", "silence")),
+        *(
+            pytest.param(how, 2, id=f"{how}-2s", marks=pytest.mark.acceptance)
+            for how in ("error", "throw", "silence")
+        ),
+    ],
+)
+def test_a_lost_radio_that_comes_back_is_streaming_again(radio, how, within_s, tmp_path):
     plug = tmp_path / "plug"
     plug.touch()
     with radio(f"count=1,lose_how={how},present={plug}") as source:
@@ -149,7 +160,7 @@ def test_a_lost_radio_that_comes_back_is_streaming_again_within_2_s(radio, how, 
         came_back = plug.stat().st_mtime_ns
         late_s = (time.time_ns() - came_back) / 1e9
         more = list(itertools.islice(blocks, 5))
-    assert late_s < 2.0
+    assert late_s < within_s
     assert (after.gap.reason, after.gap.exact) == ("device lost", False)
     assert after.gap.samples > 0.6 * 2.4e6
     assert after.index >= before[-1].end + after.gap.samples
@@ -280,7 +291,7 @@ def test_a_bad_address_is_one_clear_line():
 @pytest.mark.acceptance
 @pytest.mark.timeout(180)
 def test_a_minute_at_2400_kilosamples_loses_nothing_and_costs_a_tenth_of_a_core(radio):
-    with radio("count=1,time=1") as source:
+    with radio("count=1,time=1,buffer=0.5") as source:
         blocks = source.blocks()
         next(blocks)
         began, cpu = time.monotonic(), time.process_time()

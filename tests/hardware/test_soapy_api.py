@@ -96,6 +96,15 @@ def test_a_wrong_buffer_never_reaches_the_driver(soapy, buffer):
     radio.close()
 
 
+def test_a_read_without_a_stream_never_reaches_the_driver(soapy):
+    radio = soapy.make("driver=replay,serial=api,pace=0")
+    with pytest.raises(InputError, match="a read needs a stream"):
+        radio.read(np.zeros(100, np.complex64))
+    radio.close()
+    with pytest.raises(InputError, match="a read needs a stream"):
+        radio.read(np.zeros(100, np.complex64))
+
+
 def test_errors_are_ours(soapy):
     with pytest.raises(SourceError, match="no match"):
         soapy.make("driver=nothing-of-this-name")
