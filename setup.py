@@ -1,4 +1,4 @@
-"""Builds the native kernel; where there is no compiler the install goes on without it, and torch does the work."""
+"""Builds the native kernel; where there is no compiler the install goes on without it, and torch serves."""
 
 from glob import glob
 
@@ -9,7 +9,7 @@ kernel = Extension(
     sources=sorted(glob("streaming/native/*.cpp")),
     depends=sorted(glob("streaming/native/*.h")),
     # -ffast-math would break the promise of equal bits for every cut; -march would break other machines.
-    extra_compile_args=["-std=c++17", "-O3", "-ffp-contract=fast", "-fvisibility=default", "-Wall", "-Wextra", "-Wno-psabi"],
+    extra_compile_args=["-std=c++17", "-O3", "-ffp-contract=fast", "-Wall", "-Wextra", "-Wno-psabi"],
     extra_link_args=["-pthread"],
     language="c++",
     optional=True,

@@ -5,6 +5,7 @@ Results have the same bits for every cut of the stream, alone or among other str
 
 import ctypes
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import cast, get_args
 
 import numpy as np
@@ -24,8 +25,6 @@ class NativeStream(Stream):
     def __init__(self, engine: "NativeEngine") -> None:
         super().__init__(engine)
         self.handle = library().wavetell_stream(engine.handle)
-        self.work = Work(stream=self.handle)
-        self.work_address = ctypes.addressof(self.work)
         self._position = 0
 
     @property
@@ -37,24 +36,19 @@ class NativeStream(Stream):
         """Take samples and give the hops that they completed."""
         check_samples(samples)
         self.check_open()
-        samples = np.ascontiguousarray(samples)
-        with self.engine.lock:
-            hops = self.prepare(self.work, samples)
-            if self.engine.kernel_push(self.engine.handle, self.work_address, 1) >= 0:
+        engine, size = self.engine, samples.size
+        with engine.lock:
+            count = self.completes(size)
+            room = engine.room(count)
+            # A copy costs less than asking numpy for an address.
+            if engine.push_one(engine.handle, self.handle, samples.tobytes(), size, room, count) >= 0:
                 raise not_finite(samples)
-            self._position += len(samples)
-        return hops
+            self._position += size
+            return engine.taken(0, count) if count else engine.none
 
-    def prepare(self, work: Work, samples: Samples) -> Hops:
-        """Fill in the stream's part of a push, and make room for its hops."""
-        work.iq = samples.ctypes.data
-        work.samples = len(samples)
-        count = (self._position % self.engine.hop + len(samples)) // self.engine.hop
-        if not count:
-            return self.engine.none
-        hops = Hops(*np.empty((2, count, self.engine.shape.reduced), np.float32))
-        work.maximum, work.total = hops.maximum.ctypes.data, hops.total.ctypes.data
-        return hops
+    def completes(self, samples: int) -> int:
+        """How many hops so many samples will complete."""
+        return (self._position % self.engine.hop + samples) // self.engine.hop
 
     def reset(self) -> None:
         """Forget everything, as if no sample had come yet."""
@@ -93,7 +87,7 @@ class NativeEngine(Engine):
         isa = choose_isa(bf16)
         self.detail = f"{self.name} ({isa}{f', {threads} threads' if threads > 1 else ''})"
         super().__init__(encoder, hop, threads)
-        self.kernel_push = library().wavetell_push
+        self.push_one = library().wavetell_push_one
         activation = get_args(Activation).index(self.shape.activation)
         self.handle = library().wavetell_engine(isa.encode(), activation, self.shape.kernel, hop, threads)
         for block, (c_in, c_out, dilation) in zip(self.blocks, self.shape.blocks, strict=True):
@@ -101,7 +95,7 @@ class NativeEngine(Engine):
             residual = map(_floats, block.residual) if block.residual else (None, None)
             library().wavetell_block(self.handle, c_in, c_out, dilation, *map(_floats, arrays), *residual)
         library().wavetell_ready(self.handle)
-        self.parts = (Work * 1)()
+        self.hops = np.empty(0, np.float32)
 
     def stream(self) -> NativeStream:
         """A new stream with an empty state."""
@@ -110,21 +104,39 @@ class NativeEngine(Engine):
     def push(self, work: Sequence[tuple[Stream, Samples]]) -> list[Hops]:
         """Push to many streams in one call."""
         self.check(work)
-        chunks = [np.ascontiguousarray(samples) for _, samples in work]
         streams = [cast(NativeStream, stream) for stream, _ in work]
         with self.lock:
-            if len(work) > len(self.parts):
-                self.parts = (Work * len(work))()
-            hops = []
-            for part, stream, samples in zip(self.parts, streams, chunks, strict=False):
-                part.stream = stream.handle
-                hops.append(stream.prepare(part, samples))
-            bad = self.kernel_push(self.handle, ctypes.addressof(self.parts), len(work))
+            counts = [
+                stream.completes(samples.size) for stream, (_, samples) in zip(streams, work, strict=True)
+            ]
+            room, width, done = self.room(sum(counts)), 4 * self.shape.reduced, 0
+            parts = (Work * len(work))()
+            for part, stream, (_, samples), count in zip(parts, streams, work, counts, strict=True):
+                part.stream, part.iq, part.samples = stream.handle, samples.tobytes(), samples.size
+                part.maximum, part.total = room + 2 * done * width, room + (2 * done + count) * width
+                done += count
+            bad = library().wavetell_push(self.handle, parts, len(work))
             if bad >= 0:
-                raise not_finite(chunks[bad])
-            for stream, samples in zip(streams, chunks, strict=True):
-                stream._position += len(samples)
-        return hops
+                raise not_finite(work[bad][1])
+            for stream, (_, samples) in zip(streams, work, strict=True):
+                stream._position += samples.size
+            ends = accumulate(counts)
+            return [self.taken(end - count, count) for end, count in zip(ends, counts, strict=True)]
+
+    def room(self, hops: int) -> int:
+        """The address where the kernel can write so many hops."""
+        if self.hops.size < 2 * hops * self.shape.reduced or not self.hops.size:
+            self.hops = np.empty(2 * max(hops, 16) * self.shape.reduced, np.float32)
+            self.address = self.hops.ctypes.data
+        return self.address
+
+    def taken(self, first: int, count: int) -> Hops:
+        """The hops that the kernel has written."""
+        reduced = self.shape.reduced
+        values = (
+            self.hops[2 * first * reduced : 2 * (first + count) * reduced].copy().reshape(2, count, reduced)
+        )
+        return Hops(values[0], values[1])
 
     def __del__(self) -> None:
         if hasattr(self, "handle"):

@@ -1,7 +1,7 @@
 """The compiled kernel: where it is, and which of its instruction sets really work on this machine.
 
-An instruction set that the processor advertises may still be refused by the operating system or a virtual machine,
-and then the process dies. So each is first run in a child process, and compared there with the portable path.
+An instruction set that the processor advertises may still be refused by the operating system or a virtual
+machine, and then the process dies. So each is first run in a child process and compared with the portable path.
 """
 
 import ctypes
@@ -11,7 +11,7 @@ import math
 import os
 import subprocess
 import sys
-from ctypes import POINTER, c_char_p, c_double, c_float, c_int, c_int64, c_size_t, c_void_p
+from ctypes import POINTER, c_char_p, c_float, c_int, c_int64, c_size_t, c_void_p
 
 from streaming.errors import BackendError
 
@@ -32,7 +32,7 @@ class Work(ctypes.Structure):
 
     _fields_ = (
         ("stream", c_void_p),
-        ("iq", c_void_p),
+        ("iq", c_char_p),
         ("samples", c_int64),
         ("maximum", c_void_p),
         ("total", c_void_p),
@@ -56,7 +56,8 @@ def library() -> ctypes.CDLL:
         ("wavetell_state_bytes", c_size_t, [c_void_p]),
         ("wavetell_save", None, [c_void_p, c_void_p]),
         ("wavetell_restore", None, [c_void_p, c_int64, c_char_p]),
-        ("wavetell_push", c_int, [c_void_p, c_void_p, c_int]),
+        ("wavetell_push", c_int, [c_void_p, POINTER(Work), c_int]),
+        ("wavetell_push_one", c_int, [c_void_p, c_void_p, c_char_p, c_int64, c_void_p, c_int64]),
     ):
         function = getattr(kernel, name)
         function.restype, function.argtypes = result, arguments
@@ -73,7 +74,7 @@ def library_path() -> str:
 
 def choose_isa(bf16: bool) -> str:
     """The fastest instruction set that works here, or the one that WAVETELL_ISA names."""
-    names = BF16 if bf16 else EXACT
+    names: tuple[str, ...] = BF16 if bf16 else EXACT
     named = os.environ.get(ISA_VARIABLE)
     if named in (*BF16, "amx-emulated") if bf16 else named in EXACT:
         names = (str(named),)

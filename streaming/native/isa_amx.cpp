@@ -40,7 +40,7 @@ struct Hardware {
 
 void run(const Model& model, Batch& batch, Desk& desk, int first, int last) {
     Hardware::open();
-    Stage<BFloat16>(model, batch, desk).run(first, last);
+    run_stage<BFloat16>(model, batch, desk, first, last);
     Hardware::close();
 }
 

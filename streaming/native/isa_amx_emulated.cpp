@@ -38,11 +38,7 @@ struct Software {
     }
 };
 
-void run(const Model& model, Batch& batch, Desk& desk, int first, int last) {
-    Stage<BFloat16>(model, batch, desk).run(first, last);
-}
-
-const Isa isa = {"amx-emulated", 2, 16, 16, tile_width, tile_block, tile_multiply<Software>, run};
+const Isa isa = {"amx-emulated", 2, 16, 16, tile_width, tile_block, tile_multiply<Software>, run_stage<BFloat16>};
 
 }  // namespace
 

@@ -21,17 +21,14 @@ struct Vectors {
     using HalfWeights = Half;
     static constexpr int LANES = 8;
 
-    static Float8 add(Float8 sum, Float8 weights, uint32_t cell) { return sum + weights * load<float>(&cell); }
+    static Float8 spread(const uint32_t* cell) { return Float8{} + load<float>(cell); }
+    static Float8 add(Float8 sum, Float8 weights, Float8 cell) { return sum + weights * cell; }
 };
 
 int width(int out) { return out % 40 == 0 ? 40 : 16; }
 int block(int width) { return width == 40 ? 2 : 6; }
 Multiply multiply(int width) { return width == 40 ? multiply_up_to<Vectors, 40, 2> : multiply_up_to<Vectors, 16, 6>; }
-void run(const Model& model, Batch& batch, Desk& desk, int first, int last) {
-    Stage<Float32>(model, batch, desk).run(first, last);
-}
-
-const Isa isa = {"avx2", 4, 1, Vectors::LANES, width, block, multiply, run};
+const Isa isa = {"avx2", 4, 1, Vectors::LANES, width, block, multiply, run_stage<Float32>};
 
 }  // namespace
 

@@ -3,6 +3,8 @@
 #include "model.h"
 
 #if defined(__x86_64__)
+#include <immintrin.h>
+
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,fma"))), apply_to = function)
 #else
@@ -15,26 +17,21 @@ namespace wavetell {
 namespace {
 
 struct Vectors {
-    typedef float Wide __attribute__((vector_size(64)));
-    using Half = Float8;
+    using Wide = __m512;
+    using Half = __m256;
     using WideWeights = Wide;
     using HalfWeights = Half;
     static constexpr int LANES = 16;
 
-    template <class T>
-    static T add(T sum, T weights, uint32_t cell) {
-        return sum + weights * load<float>(&cell);
-    }
+    static Wide spread(const uint32_t* cell) { return _mm512_set1_ps(load<float>(cell)); }
+    static Wide add(Wide sum, Wide weights, Wide cell) { return sum + weights * cell; }
+    static Half add(Half sum, Half weights, Wide cell) { return sum + weights * _mm512_castps512_ps256(cell); }
 };
 
 int width(int out) { return out % 40 == 0 ? 40 : 16; }
 int block(int width) { return width == 40 ? 8 : 14; }
 Multiply multiply(int width) { return width == 40 ? multiply_up_to<Vectors, 40, 8> : multiply_up_to<Vectors, 16, 14>; }
-void run(const Model& model, Batch& batch, Desk& desk, int first, int last) {
-    Stage<Float32>(model, batch, desk).run(first, last);
-}
-
-const Isa isa = {"avx512", 4, 1, Vectors::LANES, width, block, multiply, run};
+const Isa isa = {"avx512", 4, 1, Vectors::LANES, width, block, multiply, run_stage<Float32>};
 
 }  // namespace
 

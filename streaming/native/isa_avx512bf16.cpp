@@ -23,22 +23,23 @@ struct Vectors {
     using HalfWeights = __m256i;
     static constexpr int LANES = 16;
 
-    static Wide add(Wide sum, WideWeights weights, uint32_t pair) {
-        return _mm512_dpbf16_ps(sum, (__m512bh)weights, (__m512bh)_mm512_set1_epi32(int(pair)));
+    static WideWeights spread(const uint32_t* pair) { return _mm512_set1_epi32(load<int>(pair)); }
+    static Wide add(Wide sum, WideWeights weights, WideWeights pair) {
+        return _mm512_dpbf16_ps(sum, (__m512bh)weights, (__m512bh)pair);
     }
-    static Half add(Half sum, HalfWeights weights, uint32_t pair) {
-        return _mm256_dpbf16_ps(sum, (__m256bh)weights, (__m256bh)_mm256_set1_epi32(int(pair)));
+    static Half add(Half sum, HalfWeights weights, WideWeights pair) {
+        return _mm256_dpbf16_ps(sum, (__m256bh)weights, (__m256bh)_mm512_castsi512_si256(pair));
     }
+};
+
+struct Rounded : BFloat16 {
+    static Group from(Float8 x) { return (Group)_mm256_cvtneps_pbh((__m256)x); }
 };
 
 int width(int out) { return out % 40 == 0 ? 40 : 16; }
 int block(int width) { return width == 40 ? 8 : 14; }
 Multiply multiply(int width) { return width == 40 ? multiply_up_to<Vectors, 40, 8> : multiply_up_to<Vectors, 16, 14>; }
-void run(const Model& model, Batch& batch, Desk& desk, int first, int last) {
-    Stage<BFloat16>(model, batch, desk).run(first, last);
-}
-
-const Isa isa = {"avx512bf16", 2, 1, Vectors::LANES, width, block, multiply, run};
+const Isa isa = {"avx512bf16", 2, 1, Vectors::LANES, width, block, multiply, run_stage<Rounded>};
 
 }  // namespace
 

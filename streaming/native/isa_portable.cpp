@@ -12,17 +12,14 @@ struct Vectors {
     using HalfWeights = Wide;
     static constexpr int LANES = 4;
 
-    static Wide add(Wide sum, Wide weights, uint32_t cell) { return sum + weights * load<float>(&cell); }
+    static float spread(const uint32_t* cell) { return load<float>(cell); }
+    static Wide add(Wide sum, Wide weights, float cell) { return sum + weights * cell; }
 };
 
 int width(int) { return 8; }
 int block(int) { return 8; }
 Multiply multiply(int) { return multiply_up_to<Vectors, 8, 8>; }
-void run(const Model& model, Batch& batch, Desk& desk, int first, int last) {
-    Stage<Float32>(model, batch, desk).run(first, last);
-}
-
-const Isa isa = {"portable", 4, 1, Vectors::LANES, width, block, multiply, run};
+const Isa isa = {"portable", 4, 1, Vectors::LANES, width, block, multiply, run_stage<Float32>};
 
 }  // namespace
 

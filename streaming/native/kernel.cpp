@@ -91,6 +91,12 @@ std::vector<float> trial(const Isa* isa) {
     return hops;
 }
 
+bool all_finite(const Work& work) {
+    float sum = 0;  // a NaN or an infinity times zero is a NaN, and stays one
+    for (int64_t i = 0; i < 2 * work.samples; ++i) sum += work.iq[i] * 0.0f;
+    return sum == 0;
+}
+
 }  // namespace
 
 extern "C" {
@@ -139,13 +145,17 @@ void wavetell_restore(void* stream, int64_t position, const uint8_t* state) {
 
 // Returns -1, or the index of the first work whose samples are not all finite; then nothing was changed.
 int wavetell_push(void* engine, Work* work, int count) {
-    for (int index = 0; index < count; ++index) {
-        float probe = 0;  // a NaN or an infinity times zero is a NaN, and stays one
-        for (int64_t i = 0; i < 2 * work[index].samples; ++i) probe += work[index].iq[i] * 0.0f;
-        if (probe != 0) return index;
-    }
+    for (int index = 0; index < count; ++index)
+        if (!all_finite(work[index])) return index;
     static_cast<Engine*>(engine)->push(work, count);
     return -1;
+}
+
+// The same for one stream; `hops` has room for all maxima, then all totals, of the hops that will be completed.
+int wavetell_push_one(void* engine, void* stream, const float* iq, int64_t samples, float* hops, int64_t count) {
+    Stream* to = static_cast<Stream*>(stream);
+    Work work{to, iq, samples, hops, hops + count * to->model.reduced};
+    return wavetell_push(engine, &work, 1);
 }
 
 }  // extern "C"

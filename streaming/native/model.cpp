@@ -25,7 +25,7 @@ void Model::add_block(Shape shape, const float* taps1, const float* bias1, const
     Conv& second = convs.back();
     if (residual) second.residual = pack(residual, residual_bias, shape.in, shape.out);
     reduced = shape.out;
-    panel_stride = std::max(panel_stride, second.taps.depth + second.residual.depth + GROUP);
+    panel_stride = std::max(panel_stride, second.taps.depth + second.residual.depth + LINE / 4);
     panel_stride = padded(panel_stride, 16);
 }
 
@@ -37,8 +37,8 @@ void Model::add_conv(Shape shape, bool ends_block, const float* values, const fl
     conv.ring_rows = conv.history + ROWS;
     conv.ring_stride = padded(shape.in, GROUP);
     conv.ring_offset = ring_bytes;
-    ring_bytes += padded(conv.ring_rows * conv.ring_stride * isa->element_bytes, 64);
-    panel_stride = std::max(panel_stride, conv.taps.depth + GROUP);
+    ring_bytes += padded(conv.ring_rows * conv.ring_stride * isa->element_bytes, LINE);
+    panel_stride = std::max(panel_stride, conv.taps.depth + LINE / 4);
     panel_rows = std::max(panel_rows, isa->block(conv.taps.width));
     widest = std::max<long>({widest, shape.in, shape.out});
     convs.push_back(std::move(conv));
@@ -73,7 +73,7 @@ Matrix Model::pack(const float* values, const float* bias, long rows, int column
 }
 
 Stream::Stream(const Model& model)
-    : model(model), rings(model.ring_bytes), maximum(padded(model.reduced, GROUP)), total(maximum.size()) {
+    : model(model), rings(model.ring_bytes + LINE), maximum(padded(model.reduced, GROUP)), total(maximum.size()) {
     reset();
 }
 
@@ -125,6 +125,6 @@ void Stream::restore(int64_t end, const uint8_t* state) {
 Desk::Desk(const Model& model)
     : panel(model.panel_rows * model.panel_stride),
       tile(model.panel_rows * 64),
-      zeros(padded(model.widest, GROUP) * sizeof(float)) {}
+      zeros(model.widest * sizeof(float) + LINE) {}
 
 }  // namespace wavetell

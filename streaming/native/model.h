@@ -14,6 +14,7 @@ namespace wavetell {
 
 constexpr int ROWS = 128;  // rows of a batch, and the rows of a ring beyond what the taps see
 constexpr int GROUP = 8;   // channels are stored in groups of so many
+constexpr int LINE = 64;   // bytes of a cache line; rows are copied in whole ones
 
 enum class Activation { leaky_relu, relu, softplus };
 
@@ -92,8 +93,8 @@ struct Model {
 // Memory on a cache line of its own.
 template <class T>
 struct Aligned {
-    explicit Aligned(size_t count) : memory(new T[count + 64 / sizeof(T)]()) {}
-    T* data() { return reinterpret_cast<T*>((reinterpret_cast<uintptr_t>(memory.get()) + 63) & ~uintptr_t(63)); }
+    explicit Aligned(size_t count) : memory(new T[count + LINE / sizeof(T)]()) {}
+    T* data() { return reinterpret_cast<T*>((reinterpret_cast<uintptr_t>(memory.get()) + LINE - 1) & ~uintptr_t(LINE - 1)); }
 
   private:
     std::unique_ptr<T[]> memory;

@@ -7,7 +7,7 @@
 namespace wavetell {
 namespace {
 
-// Vectors provides Wide and Half vectors of sums, their weights, and add(sum, weights, cell).
+// Vectors provides Wide and Half vectors of sums, their weights, spread(cell) to all lanes and add(sum, weights, spread).
 template <class Vectors, int WIDTH, int R>
 inline __attribute__((always_inline)) void multiply_rows(const float* start, long start_stride, float* tile,
                                                          const uint32_t* panel, long stride, const uint32_t* weights,
@@ -36,7 +36,7 @@ inline __attribute__((always_inline)) void multiply_rows(const float* start, lon
         if (HALF) h = load<typename Vectors::HalfWeights>(halves);
 #pragma GCC unroll 16
         for (int r = 0; r < R; ++r) {
-            const uint32_t cell = rows[r / 3][r % 3 * stride];
+            const auto cell = Vectors::spread(rows[r / 3] + r % 3 * stride);
 #pragma GCC unroll 16
             for (int n = 0; n < N; ++n) sum[r][n] = Vectors::add(sum[r][n], w[n], cell);
             if (HALF) rest[r] = Vectors::add(rest[r], h, cell);

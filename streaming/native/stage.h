@@ -15,6 +15,7 @@ namespace {
 
 typedef double Double8 __attribute__((vector_size(64)));
 typedef uint32_t Cell8 __attribute__((vector_size(32)));
+typedef uint32_t Line __attribute__((vector_size(64)));
 typedef uint16_t Short8 __attribute__((vector_size(16)));
 
 template <class T>
@@ -42,23 +43,22 @@ struct BFloat16 {
     }
 };
 
-template <class Element>
+template <class Element, Activation ACTIVATION>
 class Stage {
     using Group = typename Element::Group;  // eight elements of a ring
     static constexpr long BYTES = sizeof(Group) / GROUP;
 
   public:
     Stage(const Model& model, Batch& batch, Desk& desk)
-        : model(model), batch(batch), panel(reinterpret_cast<uint8_t*>(desk.panel.data())), tile(desk.tile.data()),
-          zeros(desk.zeros.data()) {}
+        : model(model), batch(batch), panel(desk.panel.data()), tile(desk.tile.data()), zeros(desk.zeros.data()) {}
 
     void run(int first, int last) {
+        const int count = int(model.convs.size());
         find_slots(model.convs[first], 0);
         if (first == 0) take_samples();
         for (int index = first; index < last; ++index) {
-            const bool is_last = index + 1 == int(model.convs.size());
-            if (!is_last) find_slots(model.convs[index + 1], 1);
-            convolve(model.convs[index], is_last ? nullptr : &model.convs[index + 1], index ? &model.convs[index - 1] : nullptr);
+            if (index + 1 < count) find_slots(model.convs[index + 1], 1);
+            convolve(index);
             std::memcpy(batch.slot[0], batch.slot[1], batch.rows * sizeof(long));
         }
     }
@@ -66,9 +66,9 @@ class Stage {
   private:
     const Model& model;
     Batch& batch;
-    uint8_t* panel;
-    float* tile;
-    const uint8_t* zeros;
+    uint32_t* const panel;
+    float* const tile;
+    const uint8_t* const zeros;
 
     // Which row of the convolution's ring belongs to each row of the batch.
     void find_slots(const Conv& conv, int which) {
@@ -80,93 +80,117 @@ class Stage {
                 slot[row] = batch.time[row] % conv.ring_rows;
     }
 
-    uint8_t* ring(const Conv& conv, int row, long slot) {
-        return batch.stream[row]->rings.data() + conv.ring_offset + slot * conv.ring_stride * BYTES;
-    }
+    uint8_t* ring(const Conv& conv, int row) { return batch.stream[row]->rings.data() + conv.ring_offset; }
 
     void take_samples() {
+        const Conv& conv = model.convs[0];
         for (int row = 0; row < batch.rows; ++row) {
             const Float8 x = {batch.iq[row][0], batch.iq[row][1]};
             store(batch.x.data() + row * batch.x_stride, x);
-            store(ring(model.convs[0], row, batch.slot[0][row]), Element::from(x));
+            store(ring(conv, row) + batch.slot[0][row] * conv.ring_stride * BYTES, Element::from(x));
         }
     }
 
-    void convolve(const Conv& conv, const Conv* next, const Conv* previous) {
+    void convolve(int index) {
+        const Conv& conv = model.convs[index];
+        const Matrix &taps = conv.taps, &residual = conv.residual;
         // Blocks of nearly equal height: a last block of few rows would leave the multipliers idle.
-        const int most = model.isa->block(conv.taps.width), blocks = (batch.rows + most - 1) / most;
+        const int most = model.isa->block(taps.width), blocks = (batch.rows + most - 1) / most;
         for (int block = 0; block < blocks; ++block) {
             const int first = batch.rows * block / blocks, rows = batch.rows * (block + 1) / blocks - first;
-            for (int row = 0; row < rows; ++row) gather(conv, previous, first + row, panel + row * model.panel_stride * 4);
-            for (int index = 0; index < conv.taps.panels; ++index) {
-                const Matrix &taps = conv.taps, &residual = conv.residual;
-                multiply(conv, taps, index, taps.bias.data() + index * taps.width, 0, rows, 0);
-                switch (model.activation) {
-                    case Activation::leaky_relu: activate_tile<Activation::leaky_relu>(conv, index, rows); break;
-                    case Activation::relu: activate_tile<Activation::relu>(conv, index, rows); break;
-                    case Activation::softplus: activate_tile<Activation::softplus>(conv, index, rows); break;
+            gather(conv, first, rows);
+            if (residual.depth) gather_residual(model.convs[index - 1], first, rows, taps.depth);
+            for (int part = 0; part < taps.panels; ++part) {
+                multiply(conv, taps, part, taps.bias.data() + part * taps.width, 0, rows, 0);
+                if (residual.depth) {
+                    activate_tile(residual.bias.data() + part * taps.width, taps.width, rows);
+                    multiply(conv, residual, part, tile, residual.width, rows, taps.depth);
                 }
-                if (residual.depth) multiply(conv, residual, index, tile, residual.width, rows, taps.depth);
-                for (int row = 0; row < rows; ++row) finish(conv, next, index, first + row, tile + row * taps.width);
+                const auto& finish_rows = taps.width == 40 ? &Stage::finish<40> : &Stage::finish<0>;
+                (this->*finish_rows)(index, part, first, rows);
             }
         }
     }
 
-    // Lay side by side what the taps see, the oldest first, and then what a residual matrix sees.
-    // Groups run over the end of a tap; the next one overwrites that, and after the last one no weight meets it.
-    void gather(const Conv& conv, const Conv* previous, int row, uint8_t* to) {
-        for (long shift = conv.history; shift >= 0; shift -= conv.dilation, to += conv.in * BYTES) {
-            const long slot = batch.slot[0][row] - shift;
-            const bool before = batch.time[row] < shift;
-            copy(conv.in, to, before ? zeros : ring(conv, row, slot < 0 ? slot + conv.ring_rows : slot));
-            if (!shift && conv.residual.depth) {
-                uint8_t* after = to - (model.taps - 1) * conv.in * BYTES + conv.taps.depth * 4;
-                copy(previous->in, after, ring(*previous, row, batch.time[row] % previous->ring_rows));
+    // Lay side by side what the taps of each row see, the oldest first. A copy runs over the end of its tap;
+    // the next tap overwrites that, and after the last one no weight meets it.
+    void gather(const Conv& conv, int first, int rows) {
+        const long in = conv.in, history = conv.history, dilation = conv.dilation, turn = conv.ring_rows;
+        const long stride = conv.ring_stride * BYTES, panel_stride = model.panel_stride * 4;
+        uint8_t* to_row = reinterpret_cast<uint8_t*>(panel);
+        for (int row = first; row < first + rows; ++row, to_row += panel_stride) {
+            const uint8_t* const from_ring = ring(conv, row);
+            const int64_t time = batch.time[row];
+            long slot = batch.slot[0][row] - history;
+            uint8_t* to = to_row;
+            for (long shift = history; shift >= 0; shift -= dilation, slot += dilation, to += in * BYTES) {
+                const uint8_t* from = time < shift ? zeros : from_ring + (slot < 0 ? slot + turn : slot) * stride;
+                copy(in, to, from);
             }
         }
     }
 
-    static void copy(int count, uint8_t* to, const uint8_t* from) {
-        for (int c = 0; c < count; c += GROUP) store(to + c * BYTES, load<Group>(from + c * BYTES));
+    // Behind them, what the residual matrix sees: the input of the block's first convolution.
+    void gather_residual(const Conv& conv, int first, int rows, long offset) {
+        for (int row = first; row < first + rows; ++row) {
+            const uint8_t* from = ring(conv, row) + batch.time[row] % conv.ring_rows * conv.ring_stride * BYTES;
+            copy(conv.in, reinterpret_cast<uint8_t*>(panel + (row - first) * model.panel_stride + offset), from);
+        }
     }
 
-    void multiply(const Conv& conv, const Matrix& matrix, int index, const float* start, long start_stride, int rows,
+    // In whole cache lines: panels and rings have room for what runs over.
+    static void copy(long count, uint8_t* to, const uint8_t* from) {
+        for (long at = 0; at < count * BYTES; at += sizeof(Line)) store(to + at, load<Line>(from + at));
+    }
+
+    void multiply(const Conv& conv, const Matrix& matrix, int part, const float* start, long start_stride, int rows,
                   long offset) {
-        conv.multiply(rows, start, start_stride, tile, reinterpret_cast<uint32_t*>(panel) + offset, model.panel_stride,
-                      matrix.panel(index), matrix.depth);
+        conv.multiply(rows, start, start_stride, tile, panel + offset, model.panel_stride, matrix.panel(part), matrix.depth);
     }
 
-    template <Activation kind>
-    void activate_tile(const Conv& conv, int index, int rows) {
-        const int width = conv.taps.width;
-        const float* bias = conv.residual.bias.data() + index * width;
-        for (float* at = tile; at < tile + rows * width; at += GROUP) {
-            Float8 x = activate<kind>(load<Float8>(at));
-            if (conv.residual.depth) x += load<Float8>(bias + (at - tile) % width);
-            store(at, x);
-        }
-    }
-
-    // Add the residual, and hand the row on: to the next convolution's ring, or to the hop.
-    void finish(const Conv& conv, const Conv* next, int index, int row, const float* values) {
-        const int width = conv.taps.width, column = index * width;
-        const int count = int(padded(conv.out, GROUP)) - column < width ? int(padded(conv.out, GROUP)) - column : width;
-        float* x = batch.x.data() + row * batch.x_stride + column;
-        uint8_t* to = next ? ring(*next, row, batch.slot[1][row]) + column * BYTES : nullptr;
-        for (int c = 0; c < count; c += GROUP) {
-            Float8 y = load<Float8>(values + c);
-            if (conv.ends_block) {
-                if (!conv.residual.depth) y += load<Float8>(x + c);
-                store(x + c, y);
+    // act(tile), and the residual's bias so that its matrix can be added to the tile.
+    void activate_tile(const float* bias, int width, int rows) {
+        for (int row = 0; row < rows; ++row)
+            for (int c = 0; c < width; c += GROUP) {
+                float* at = tile + row * width + c;
+                store(at, activate<ACTIVATION>(load<Float8>(at)) + load<Float8>(bias + c));
             }
-            if (next)
+    }
+
+    // Hand the rows on: through activation and residual, unless a matrix was it, to the next ring or to the hop.
+    // COUNT channels, or 0 where the compiler cannot know.
+    template <int COUNT>
+    void finish(int index, int part, int first, int rows) {
+        const Conv& conv = model.convs[index];
+        const long width = conv.taps.width, column = part * width, left = padded(conv.out, GROUP) - column;
+        const long count = COUNT ? COUNT : left < width ? left : width;
+        const float* values = tile;
+        float* x = batch.x.data() + first * batch.x_stride + column;
+        const bool last = index + 1 == int(model.convs.size()), matrix = conv.residual.depth;
+        for (int row = first; row < first + rows; ++row, values += width, x += batch.x_stride) {
+            if (last) {
+                for (long c = 0; c < count; c += GROUP) {
+                    Float8 y = load<Float8>(values + c);
+                    if (!matrix) y = activate<ACTIVATION>(y) + load<Float8>(x + c);
+                    pool(row, column + c, y);
+                }
+                continue;
+            }
+            const Conv& next = model.convs[index + 1];
+            uint8_t* to = ring(next, row) + (batch.slot[1][row] * next.ring_stride + column) * BYTES;
+            for (long c = 0; c < count; c += GROUP) {
+                Float8 y = load<Float8>(values + c);
+                if (!matrix) y = activate<ACTIVATION>(y);
+                if (conv.ends_block) {
+                    if (!matrix) y += load<Float8>(x + c);
+                    store(x + c, y);
+                }
                 store(to + c * BYTES, Element::from(y));
-            else
-                pool(row, column + c, y);
+            }
         }
     }
 
-    void pool(int row, int column, Float8 y) {
+    void pool(int row, long column, Float8 y) {
         Stream& stream = *batch.stream[row];
         float* maximum = stream.maximum.data() + column;
         double* total = stream.total.data() + column;
@@ -185,6 +209,15 @@ class Stage {
         store(total, Double8{});
     }
 };
+
+template <class Element>
+void run_stage(const Model& model, Batch& batch, Desk& desk, int first, int last) {
+    switch (model.activation) {
+        case Activation::leaky_relu: return Stage<Element, Activation::leaky_relu>(model, batch, desk).run(first, last);
+        case Activation::relu: return Stage<Element, Activation::relu>(model, batch, desk).run(first, last);
+        case Activation::softplus: return Stage<Element, Activation::softplus>(model, batch, desk).run(first, last);
+    }
+}
 
 }  // namespace
 }  // namespace wavetell
