@@ -1,12 +1,13 @@
 """Reports: the answers of many hops, drawn together for a reader.
 
 A hop may be 100 samples, a reader wants ten lines a second. A report covers a run of hops: it goes out when another
-label has held for `hold` hops (so a single odd hop changes nothing), at a gap, and each `interval` samples at the latest.
+label has held for `hold` hops (so an odd hop changes nothing), at a gap, and each `interval` samples at the latest.
 Its probabilities are the mean over its hops, and its label is the class where that mean is largest.
 """
 
 from dataclasses import dataclass, replace
 
+from streaming.head import Head
 from streaming.prediction import UNKNOWN, Prediction
 
 
@@ -51,6 +52,12 @@ class Run:
             past=self.past,
         )
         return Report(drawn, self.hops)
+
+
+def open_reporter(head: Head, rate_hz: float, report_ms: float) -> "Reporter":
+    """A reporter for this head's hops; a change must hold for a whole window and a quarter of the interval."""
+    interval = max(1, round(rate_hz * report_ms / 1000))
+    return Reporter(head.classes, interval, hold=max(head.window, interval // 4) // head.hop)
 
 
 class Reporter:

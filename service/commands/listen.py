@@ -23,7 +23,7 @@ from streaming.engine import open_engine
 from streaming.errors import WavetellError
 from streaming.pipeline import LivePipeline, choose_head
 from streaming.prediction import as_json
-from streaming.report import Report, Reporter
+from streaming.report import Report, open_reporter
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,8 +43,7 @@ def run(args: argparse.Namespace) -> None:
         reporter = None
         for block in source.blocks():
             if reporter is None:
-                interval = round(block.rate_hz * values.report_ms / 1000)
-                reporter = Reporter(head.classes, interval, hold=max(1, head.window // head.hop))
+                reporter = open_reporter(head, block.rate_hz, values.report_ms)
             for report in reporter.push(pipeline.push(block)):
                 write(report, head.classes, source)
             if args.seconds and block.end >= args.seconds * block.rate_hz:
