@@ -57,7 +57,7 @@ class LiveSource(Source):
 
     @abstractmethod
     def _read(self, buffer: Samples) -> Read:
-        """Read what there is, waiting 0.1 s at most; `SourceError` where the device is gone."""
+        """Read, waiting 0.1 s at most: samples, a code of EVENTS, or `SourceError` where it is gone."""
 
     @abstractmethod
     def _connect(self) -> None:
@@ -102,8 +102,6 @@ class LiveSource(Source):
         return self._fault(read.got or TIMEOUT, began, now)
 
     def _fault(self, code: int, began: float, now: float) -> list[Block]:
-        if code not in EVENTS:
-            return self._lose(f"stream error {code}")
         self.counts.events[EVENTS[code]] += 1
         if code in (OVERFLOW, CORRUPTION):
             self._cause = self._cause or EVENTS[code]

@@ -13,7 +13,7 @@ import threading
 
 from hardware.abilities import Abilities, metric, read_abilities
 from hardware.address import Address
-from hardware.live import SILENCE_S, LiveSource
+from hardware.live import EVENTS, SILENCE_S, LiveSource
 from hardware.soapy_api import BINDINGS, Binding, Radio, Read, load
 from hardware.tuning import AUTO, Gain, Tuning, parse_gain, read_tuning
 from streaming.block import Samples
@@ -140,7 +140,10 @@ class SoapySource(LiveSource):
         if not self._active:
             self._radio.activate()
             self._active = True
-        return self._radio.read(buffer)
+        read = self._radio.read(buffer)
+        if read.got < 0 and read.got not in EVENTS:
+            raise SourceError(f"SoapySDR: {self._binding.error_text(read.got)}")
+        return read
 
     def _connect(self) -> None:
         radio = self._binding.make(self._device)

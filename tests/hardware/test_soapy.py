@@ -1,5 +1,6 @@
 """The SoapySDR source on the replay radio: every fault counted, and a stream that goes on."""
 
+import importlib.util
 import itertools
 import threading
 import time
@@ -243,14 +244,28 @@ def test_a_file_is_played_as_it_is(radio, tmp_path):
 
 
 def test_everything_is_set_before_the_stream_starts(radio):
+    need(importlib.util.find_spec("SoapySDR") is not None, "SoapySDR's Python binding: tests/link_soapy.py")
     options = (
         "rate=1M&freq=433.92M&gain=LNA:16,VGA:20&antenna=AUX&bandwidth=2M&ppm=-3&channel=1"
         "&settings=biastee=true,notch=fm&stream=some=thing"
     )
     with radio(options=options) as source:
         assert (source.rate_hz, source.freq_hz) == (1e6, 433.92e6)
-        assert source._radio.gain(1, "LNA") == 16
-        assert source._radio.gain(1, "VGA") == 20
+        # SoapySDR gives the same device to whoever names it in the same words: look at it from the side.
+        binding = importlib.import_module("SoapySDR")
+        device = binding.Device(source._device)
+        assert device.getSampleRate(1, 1) == 1e6
+        assert device.getFrequency(1, 1) == 433.92e6
+        assert (device.getGain(1, 1, "LNA"), device.getGain(1, 1, "VGA")) == (16, 20)
+        assert device.getGainMode(1, 1) is False
+        assert device.getAntenna(1, 1) == "AUX"
+        assert device.getBandwidth(1, 1) == 2e6
+        assert device.getFrequencyCorrection(1, 1) == -3
+        assert device.readSetting("biastee") == "true"
+        assert device.readSetting(1, 1, "notch") == "fm"
+        source.retune(gain="auto")
+        assert device.getGainMode(1, 1) is True
+        device.close()
         assert next(source.blocks()).freq_hz == 433.92e6
 
 
