@@ -1,0 +1,68 @@
+"""Checkpoints: named arrays and a JSON description in one safetensors file, whole at every moment.
+
+A file is written beside the old one, flushed to the disk and then renamed over it: whoever is killed, at any
+time, leaves the old state or the new one. Random generators travel as JSON. Nothing is ever unpickled.
+
+>>> save_checkpoint(path, {"weight": np.zeros(3)}, {"step": 7})  # doctest: +SKIP
+>>> load_checkpoint(path)  # doctest: +SKIP
+({'weight': array([0., 0., 0.])}, {'step': 7})
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from streaming.errors import InputError
+
+KEY = "wavetell-checkpoint"
+Arrays = dict[str, NDArray[Any]]
+
+
+def save_checkpoint(path: Path, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> None:
+    """Replace the checkpoint by this one."""
+    raw = save(
+        {name: np.ascontiguousarray(array) for name, array in arrays.items()}, {KEY: json.dumps(state)}
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with temporary.open("wb") as file:
+        file.write(raw)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+    directory = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(directory)  # the rename itself must survive a power cut
+    finally:
+        os.close(directory)
+
+
+def load_checkpoint(path: Path) -> tuple[Arrays, dict[str, Any]] | None:
+    """The arrays and the state, or None where there is no checkpoint yet."""
+    if not path.exists():
+        return None
+    try:
+        with safe_open(path, "np") as file:
+            state = json.loads((file.metadata() or {})[KEY])
+            return {name: file.get_tensor(name) for name in file.keys()}, state  # noqa: SIM118 - no mapping
+    except (SafetensorError, KeyError, ValueError) as error:
+        raise InputError(f"{path} is no checkpoint of a training ({error})") from None
+
+
+def generator_state(rng: np.random.Generator) -> dict[str, Any]:
+    """The generator's state as JSON can hold it."""
+    return dict(rng.bit_generator.state)
+
+
+def restore_generator(state: Mapping[str, Any]) -> np.random.Generator:
+    """The generator that goes on where the state was taken."""
+    rng = np.random.Generator(np.random.PCG64())
+    rng.bit_generator.state = dict(state)
+    return rng

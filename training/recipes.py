@@ -1,0 +1,66 @@
+"""Named recipes: everything that decides what a pretraining run does, beside its data and its seed.
+
+`paper` is FedSSL-AMC as published: triplet loss, max pooling, 15,000 steps of 50 a client and round.
+`wavetell` is ours on the same encoder; docs/pretraining.md tells what was tried and what moved the result.
+
+>>> RECIPES["paper"].rounds
+10
+"""
+
+import math
+from dataclasses import dataclass, field
+from typing import Literal
+
+from streaming.encoder import EncoderShape
+from streaming.errors import ConfigError
+from training.augment import Level
+from training.halves import HalvesSettings
+from training.triplet import TripletSettings
+
+Schedule = Literal["constant", "cosine"]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How an encoder is pretrained."""
+
+    objective: TripletSettings | HalvesSettings
+    shape: EncoderShape = field(default_factory=EncoderShape)
+    level: Level = "rms"  # "rms": each frame divided by its RMS, as heads in frame mode do
+    rounds: int = 10
+    steps: int = 15_000  # a client and round
+    batch: int = 50
+    rate: float = 1e-3  # Adam's
+    schedule: Schedule = "constant"
+    proximal: float = 0.0  # mu
+    keep_moments: bool = False  # Adam's moments stay on the client from round to round
+
+    def __post_init__(self) -> None:
+        for name, least in (("rounds", 1), ("steps", 1), ("batch", 1), ("rate", 0), ("proximal", 0)):
+            if getattr(self, name) < least:
+                raise ConfigError(f"recipe.{name} is {getattr(self, name)}; it must be at least {least}")
+
+    def rate_at(self, share: float) -> float:
+        """The learning rate after this share of the whole run."""
+        if self.schedule == "constant":
+            return self.rate
+        return self.rate * (0.5 + 0.5 * math.cos(math.pi * min(share, 1.0)))
+
+
+RECIPES = {
+    "paper": Recipe(TripletSettings()),
+    "wavetell": Recipe(
+        HalvesSettings(),
+        shape=EncoderShape(pooling="max+mean"),
+        steps=120,
+        batch=256,
+        schedule="cosine",
+    ),
+}
+
+
+def find_recipe(name: str) -> Recipe:
+    """The recipe of this name."""
+    if name not in RECIPES:
+        raise ConfigError(f"there is no recipe {name!r}; expected {' or '.join(RECIPES)}")
+    return RECIPES[name]
