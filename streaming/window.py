@@ -55,8 +55,9 @@ class Window:
         """Forget the past."""
         self.samples = 0  # since the reset, in whole hops
         self.seen = np.empty(0, np.int64)  # for each row of the last push, the samples since the reset
-        self._maxima = np.full((self._past, self._reduced), -np.inf, np.float32)
-        self._totals = np.zeros((self._past, self._reduced))
+        # Of these two only what the pooling needs has any columns.
+        self._maxima = np.full((self._past, self._reduced * ("max" in self.pooling)), -np.inf, np.float32)
+        self._totals = np.zeros((self._past, self._reduced * ("mean" in self.pooling)))
 
     @property
     def warm(self) -> NDArray[np.bool_]:
@@ -71,29 +72,40 @@ class Window:
         n, shapes = len(hops.maximum), (hops.maximum.shape, hops.total.shape)
         if shapes != ((n, self._reduced),) * 2:
             raise InputError(f"hops have shapes {shapes}; expected (hops, {self._reduced}) twice")
-        maxima = np.concatenate([self._maxima, hops.maximum])  # (past + n, reduced)
-        totals = np.concatenate([self._totals, hops.total])
+        maxima = np.concatenate(
+            [self._maxima, hops.maximum[:, : self._maxima.shape[1]]]
+        )  # (past + n, reduced)
+        totals = np.concatenate([self._totals, hops.total[:, : self._totals.shape[1]]])
         self.seen = self.samples + self.hop * np.arange(1, n + 1)
-        if self.window is None:
-            np.maximum.accumulate(maxima, out=maxima)
-            np.cumsum(totals, axis=0, out=totals)
+        pooled = self._slide(maxima, totals, n) if self.window else self._grow(maxima, totals)
         out = np.empty((n, len(self._bias)), np.float32)
-        # One row at a time: BLAS and numpy round differently for other shapes, and a cut must not show.
-        for i in range(n):
-            out[i] = self._pool(maxima, totals, i) @ self._taps
+        for row, embedding in zip(
+            pooled, out, strict=True
+        ):  # BLAS rounds matrices of other heights differently
+            np.dot(row, self._taps, out=embedding)
         out += self._bias
         self.samples += n * self.hop
         self._maxima, self._totals = maxima[n:].copy(), totals[n:].copy()
         return out
 
-    def _pool(self, maxima: NDArray[np.float32], totals: NDArray[np.float64], i: int) -> NDArray[np.float32]:
-        """The pooled features (pooled,) of row i."""
-        rows = slice(i + 1, i + 2) if self.window is None else slice(i, i + self._past + 1)
-        if self.pooling == "max":
-            return np.asarray(maxima[rows].max(0))
-        count = self.seen[i] if self.window is None else min(self.seen[i], self.window)
-        mean = (totals[rows].sum(0) / count).astype(np.float32)
-        return mean if self.pooling == "mean" else np.concatenate([maxima[rows].max(0), mean])
+    def _grow(self, maxima: NDArray[np.float32], totals: NDArray[np.float64]) -> NDArray[np.float32]:
+        """The pooled features (n, pooled) since the reset; the arrays become running maxima and totals."""
+        np.maximum.accumulate(maxima, out=maxima)
+        np.cumsum(totals, axis=0, out=totals)
+        return np.concatenate([maxima[1:], totals[1:] / self.seen[:, None]], 1, dtype=np.float32)
+
+    def _slide(self, maxima: NDArray[np.float32], totals: NDArray[np.float64], n: int) -> NDArray[np.float32]:
+        """The pooled features (n, pooled) of the last `window` samples, or of as many as there were."""
+        pooled = np.empty((n, len(self._taps)), np.float32)
+        counts = np.minimum(self.seen, self.window or 0).tolist()
+        middle = maxima.shape[1]
+        for i, count in enumerate(counts):  # one by one: the order in which numpy adds depends on the shape
+            rows = slice(i, i + self._past + 1)
+            if middle:
+                np.maximum.reduce(maxima[rows], out=pooled[i, :middle])
+            if middle < len(self._taps):
+                pooled[i, middle:] = np.add.reduce(totals[rows]) / count
+        return pooled
 
     def save(self) -> bytes:
         """The state, for `restore`."""
@@ -109,6 +121,6 @@ class Window:
             raise InputError(f"the state is not one that {kind}, hop {self.hop}, of this encoder saved")
         self.samples = STATE.unpack_from(state)[-1]
         self.seen = np.empty(0, np.int64)
-        shape, middle = self._maxima.shape, STATE.size + self._maxima.nbytes
-        self._maxima = np.frombuffer(state[STATE.size : middle], np.float32).reshape(shape)
-        self._totals = np.frombuffer(state[middle:], np.float64).reshape(shape)
+        middle = STATE.size + self._maxima.nbytes
+        self._maxima = np.frombuffer(state[STATE.size : middle], np.float32).reshape(self._maxima.shape)
+        self._totals = np.frombuffer(state[middle:], np.float64).reshape(self._totals.shape)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streaming.encoder import Encoder, EncoderShape, iq
-from streaming.engine import Hops
+from streaming.engine import Hops, open_engine
 from streaming.errors import ConfigError, InputError
 from streaming.window import Window
 
@@ -70,6 +70,19 @@ def test_no_cut_of_the_hops_shows_in_a_bit(pooling, window, reduced, cuts):
     ours, edges = Window(encoder, HOP, window), [0, *sorted(cuts), 60]
     pieces = [ours.push(cut(hops, a, b)) for a, b in pairwise(edges)]
     np.testing.assert_array_equal(np.concatenate(pieces).view(np.uint32), whole.view(np.uint32))
+
+
+@pytest.mark.parametrize("window", [None, 50])
+def test_engine_and_window_equal_the_encoder_over_the_whole_history(window):
+    encoder = make("max+mean")
+    x = np.random.default_rng(6).standard_normal(1200).astype(np.float32).view(np.complex64)
+    stream, ours = open_engine(encoder, HOP, "torch").stream(), Window(encoder, HOP, window)
+    out = np.concatenate([ours.push(stream.push(piece)) for piece in np.split(x, [3, 77, 300])])
+    with torch.no_grad():
+        last = encoder.features(iq(x[None]))[:, -(window or len(x)) :]
+        expected = encoder.linear(encoder.pool(last))[0].numpy()
+    assert len(out) == len(x) // HOP
+    np.testing.assert_allclose(out[-1], expected, rtol=0, atol=1e-6 * np.abs(expected).max())
 
 
 def test_no_cut_shows_in_the_papers_shape():
