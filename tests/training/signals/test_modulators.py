@@ -230,9 +230,8 @@ def test_ssb_of_a_tone_has_one_sideband(upper):
 def test_speech_stays_in_its_band_and_its_bounds():
     speech = Speech(0.1, rng()).make(200_000)
     assert np.abs(speech).max() <= 1
-    assert bandwidth(speech.astype(np.complex64)) == pytest.approx(
-        0.22, rel=0.1
-    )  # the filter's skirts included
+    # The filter's skirts are part of the 99 %.
+    assert bandwidth(speech.astype(np.complex64)) == pytest.approx(0.23, rel=0.15)
 
 
 def test_families_are_those_of_the_service():
