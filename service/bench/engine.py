@@ -7,8 +7,8 @@ the states in the graph. Those that are not installed are left out (pip install 
 Speed is samples a second of all streams together, in CPU time, of the 10th-percentile turn. p50 and p99 are
 the CPU time of a hop of 100 samples of every stream. The error is the largest difference of the pooled
 features from those of the batch encoder over the whole history, relative to the largest value; recomputing
-differs because a window cut out of the stream has zeros before it. The peak is what the core's multiply-add
-units can do at most.
+differs because a window cut out of the stream has zeros before it. The peak is what the core's float32
+multiply-add units can do at most; bfloat16 may go beyond it.
 
 examples:
   wavetell bench engine
