@@ -23,6 +23,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "replay": "send a recording over ZMQ, as GNU Radio would",
     },
     "Models": {
+        "pretrain": "pretrain an encoder on unlabelled frames",
         "model": "look at a model, or check its file",
     },
     "Measure": {

@@ -76,4 +76,4 @@ def at_level(frames: Samples, level: Level) -> Samples:
     if level == "raw":
         return frames
     rms = np.sqrt((np.abs(frames) ** 2).mean(1, keepdims=True))
-    return frames / np.maximum(rms, 1e-10)
+    return np.asarray(frames / np.maximum(rms, 1e-10), np.complex64)

@@ -1,7 +1,7 @@
 """Curves of a training run, as a table for programs and a picture for people.
 
-The table has a row for every client, round and step with its loss, and in a second file a row for every round with
-its accuracy; the picture shows both.
+One table has a row for every round, client and step with its loss, another a row for every round and client
+with its accuracy; the picture shows both.
 """
 
 import csv

@@ -1,4 +1,4 @@
-"""A quick look at how good an encoder is: an RBF SVM with fixed settings on a few labelled frames of each client.
+"""A quick look at how good an encoder is: an RBF SVM with fixed settings on few labelled frames a client.
 
 It only watches a run, on frames of its own; nothing is chosen or trained by it.
 """

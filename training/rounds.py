@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 
 from streaming.block import Samples
 from streaming.errors import InputError
-from training.augment import at_level
+from training.augment import Level, at_level
 from training.checkpoint import Arrays, load_checkpoint, save_checkpoint
 from training.pretrain import Model, Trainer, part
-from training.recipes import Level, Recipe
+from training.recipes import Recipe
 from training.synthetic import Client, make_frames
 
 SAVE_EVERY_S = 30.0  # between checkpoints inside a client's round

@@ -1,7 +1,7 @@
-"""Pretrain an encoder without labels: federated averaging over the paper's four clients, in this machine's processes.
+"""Pretrain an encoder without labels: federated averaging over the paper's four clients, on this machine.
 
-Writes the encoder as a bundle, and beside it loss and accuracy as CSV and as a picture. A run that was stopped,
-even by a power cut, goes on with --resume to the same result, bit for bit; so does any number of workers.
+Writes the encoder as a bundle, and beside it loss and accuracy as CSV and as a picture. A run that was
+stopped, even by a power cut, goes on with --resume to the same result, bit for bit.
 
 examples:
   wavetell pretrain --out runs/mine.safetensors
@@ -15,14 +15,15 @@ from importlib import metadata
 from pathlib import Path
 
 from streaming.errors import ConfigError
+from training.synthetic import Heterogeneity, paper_clients
+
+HETEROGENEITY: dict[str, Heterogeneity] = {"paper": "labels", "paper-snr": "snr", "paper-cfo": "cfo"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's flags."""
     parser.add_argument("--recipe", default="wavetell", help="wavetell (default) or paper")
-    parser.add_argument(
-        "--clients", default="paper", choices=["paper", "paper-snr", "paper-cfo"], help="whose frames"
-    )
+    parser.add_argument("--clients", default="paper", choices=list(HETEROGENEITY), help="whose frames")
     parser.add_argument("--rounds", type=int, help="rounds of averaging; default: the recipe's")
     parser.add_argument("--steps", type=int, help="steps a client and round; default: the recipe's")
     parser.add_argument("--seed", type=int, default=0)
@@ -40,14 +41,12 @@ def run(args: argparse.Namespace) -> None:
     from training.progress import Progress
     from training.recipes import find_recipe
     from training.rounds import Run, federate, open_run
-    from training.synthetic import paper_clients
 
     if args.workers < 1 or args.seed < 0:
         raise ConfigError("--workers must be at least 1 and --seed at least 0")
     recipe = find_recipe(args.recipe)
     recipe = replace(recipe, rounds=args.rounds or recipe.rounds, steps=args.steps or recipe.steps)
-    kind = args.clients.removeprefix("paper").removeprefix("-") or "labels"
-    clients = paper_clients(heterogeneity=kind)
+    clients = paper_clients(heterogeneity=HETEROGENEITY[args.clients])
     out: Path = args.out
     state = open_run(out.with_suffix(".run"), recipe, clients, args.seed, args.resume)
 
@@ -64,13 +63,11 @@ def run(args: argparse.Namespace) -> None:
         federate(state, args.workers, progress.to, look)
     provenance = {
         "made_by": f"wavetell {metadata.version('wavetell')}",
-        "command": f"wavetell pretrain --recipe {args.recipe} --clients {args.clients} --rounds {recipe.rounds} "
-        f"--steps {recipe.steps} --seed {args.seed}",
+        "command": f"wavetell pretrain --recipe {args.recipe} --clients {args.clients} "
+        f"--rounds {recipe.rounds} --steps {recipe.steps} --seed {args.seed}",
     }
     Bundle(model().encoder, meta={"level": recipe.level, "provenance": provenance}, name=out.stem).save(out)
     for path in [out, *write_curves(state.history, out.with_suffix(""))]:
         print(path)
     last = state.history[-1]["accuracies"]
-    print(
-        f"probe after round {state.round}: {100 * sum(last.values()) / len(last):.1f} % of frames named rightly"
-    )
+    print(f"probe after round {state.round}: {100 * sum(last.values()) / len(last):.1f} % right")
