@@ -1,0 +1,60 @@
+"""Addresses: one string, and one clear line where it is wrong."""
+
+import pytest
+
+from hardware import open_source
+from hardware.address import parse_address, parse_number, source_address
+from streaming.errors import ConfigError
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("250k", 250e3), ("433.92M", 433_920_000), ("2.4G", 2.4e9), ("-10k", -1e4), ("7", 7)]
+)
+def test_numbers_take_metric_suffixes(text, number):
+    assert parse_number(text) == number
+
+
+@pytest.mark.parametrize("text", ["", "k", "1kk", "1m", "nan", "inf", "1e400"])
+def test_what_is_no_number_is_refused(text):
+    with pytest.raises(ConfigError, match="must be"):
+        parse_number(text)
+
+
+def test_the_parts_of_an_address():
+    address = parse_address("zmq:tcp://127.0.0.1:5555?rate=250k&key=a%26b")
+    assert (address.scheme, address.target) == ("zmq", "tcp://127.0.0.1:5555")
+    assert address.options.values == {"rate": "250k", "key": "a&b"}
+
+
+@pytest.mark.parametrize(
+    ("address", "line"),
+    [
+        ("", "has no scheme"),
+        ("capture.cu8", "has no scheme; write for example file:capture.cu8"),
+        ("fiel:capture.cu8", "has scheme 'fiel'; it must be one of"),
+        ("file:capture.cu8?rate", "must be written name=value"),
+        ("file:capture.cu8?rate=1k&rate=2k", "given twice"),
+        ("file:capture.cu8?rate=-1", "it must be above 0"),
+        ("file:capture.cu8?pace=slow", "it must be fast or realtime"),
+        ("file:capture.cu8?lop=1", "did you mean loop?"),
+        ("zmq:tcp:/127.0.0.1:5555", "no endpoint that ZMQ can use"),
+        ("zmq:tcp://127.0.0.1:5555?type=pub", "it must be sub or pull"),
+        ("tone:?offset=200k&rate=250k", "within half the rate"),
+        ("tone:?seed=1.5", "whole number"),
+    ],
+)
+def test_a_wrong_address_is_one_clear_line(address, line):
+    with pytest.raises(ConfigError) as error:
+        open_source(address)
+    assert line in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_path_stands_for_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "odd:name.cu8").touch()
+    assert source_address("odd:name.cu8?rate=1k") == "file:odd:name.cu8?rate=1k"
+    assert source_address("/a/b.wav") == "file:/a/b.wav"
+    assert source_address("cs16:b.bin") == "file:cs16:b.bin"
+    assert source_address("soapy:driver=rtlsdr?rate=1M") == "soapy:driver=rtlsdr?rate=1M"
+    assert source_address("fiel:b.bin") == "fiel:b.bin"
