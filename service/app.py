@@ -1,57 +1,60 @@
-"""The HTTP application."""
+"""The HTTP application: every route, and one line for every error."""
 
-from typing import Annotated, Any, Literal
+from asyncio import get_running_loop
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
-from fastapi import FastAPI, HTTPException, Query, Request
+from fastapi import FastAPI, Request
 from fastapi.concurrency import run_in_threadpool
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from starlette.types import ASGIApp
 
-from hardware.samples import to_complex
-from service.predictor import Predictor
+from service.database import OUTAGE
+from service.errors import Conflict, NotFound, Refused
+from service.guard import Guard, Rules
+from service.routes import history, labels, live, models, predict, spectrum, streams, system
+from service.routes.common import PROBLEMS
+from service.station import Station
 from streaming.errors import WavetellError
 
-MAX_BODY = 64 * 2**20
+STATUS: dict[type[WavetellError], int] = {NotFound: 404, Conflict: 409, Refused: 403}
+ROUTERS = (predict, streams, live, spectrum, history, labels, models, system)
 
 
-def create_app(predictor: Predictor) -> FastAPI:
-    """The application that answers with one model."""
-    app = FastAPI(title="wavetell", description="Names the modulation of live radio signals.")
+def create_app(station: Station, rules: Rules) -> ASGIApp:
+    """The application of one station."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        station.hub.loop = get_running_loop()
+        yield
+        await run_in_threadpool(station.close)
+
+    app = FastAPI(
+        title="wavetell",
+        description="Names the modulation of live radio signals.",
+        lifespan=lifespan,
+        responses=PROBLEMS,
+    )
+    app.state.station, app.state.rules = station, rules
+    for module in ROUTERS:
+        app.include_router(module.router)
 
     @app.exception_handler(WavetellError)
     async def user_error(_: Request, error: WavetellError) -> JSONResponse:
-        return JSONResponse({"detail": str(error)}, 422)
+        return JSONResponse({"detail": str(error)}, STATUS.get(type(error), 422))
 
-    @app.get("/v1/health")
-    async def health() -> dict[str, Any]:
-        """Whether the service is up, and what runs in it."""
-        return {
-            "status": "ok",
-            "model": predictor.bundle.name,
-            "sha256": predictor.sha256,
-            "backend": predictor.engine.detail,
-        }
+    @app.exception_handler(RequestValidationError)
+    async def not_valid(_: Request, error: RequestValidationError) -> JSONResponse:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"][1:]) or str(first["loc"][0])
+        return JSONResponse({"detail": f"{where}: {first['msg']}"}, 422)
 
-    @app.post("/v1/predict")
-    async def predict(
-        request: Request,
-        datatype: Literal["cf32_le", "ci16_le", "ci8", "cu8"] = "cf32_le",
-        head: str = "",
-        frame: Annotated[int | None, Query(ge=1)] = None,
-    ) -> dict[str, Any]:
-        """Name the modulation in raw I/Q: one answer a window, and one for the whole."""
-        samples = to_complex(await read_body(request), datatype)
-        return await run_in_threadpool(predictor.predict, samples, head, frame)
+    for outage in OUTAGE:
 
-    return app
+        @app.exception_handler(outage)
+        async def database_away(_: Request, error: Exception) -> JSONResponse:
+            return JSONResponse({"detail": "the history cannot be reached"}, 503)
 
-
-async def read_body(request: Request) -> bytes:
-    """The body, refused as soon as it is known to be too large."""
-    if int(request.headers.get("content-length", "0")) > MAX_BODY:
-        raise HTTPException(413, f"the body may have at most {MAX_BODY:,} bytes")
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_BODY:
-            raise HTTPException(413, f"the body may have at most {MAX_BODY:,} bytes")
-    return bytes(body)
+    return Guard(app, rules)

@@ -31,6 +31,7 @@ COMMANDS: dict[str, dict[str, str]] = {
     },
     "Settings": {
         "config": "show every setting and where it came from",
+        "token": "make, list and revoke tokens of the service",
     },
 }
 

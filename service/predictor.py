@@ -1,17 +1,21 @@
 """Predictions of a whole piece of I/Q at once: what `POST /v1/predict` answers."""
 
+from collections.abc import Iterable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
-from streaming.block import Block, Samples
+from service.ring import merge
+from service.snr import snr_db
+from streaming.block import Block
 from streaming.bundle import Bundle
 from streaming.engine import Engine
-from streaming.errors import InputError
+from streaming.errors import ConfigError, InputError
 from streaming.pipeline import FramePipeline, LivePipeline, Pipeline, choose_head
 from streaming.prediction import as_json
 from streaming.report import Run
 
-RATE_UNKNOWN_HZ = 1.0  # a window's place is then counted in samples alone
+PIECE = 65_536  # samples a push, so that memory stays flat however much is sent
 
 
 class Predictor:
@@ -21,27 +25,64 @@ class Predictor:
         self.bundle, self.engine = bundle, engine
         self.sha256 = bundle.sha256
 
-    def predict(self, samples: Samples, head_name: str = "", frame: int | None = None) -> dict[str, Any]:
-        """One answer a window, windows side by side, and one for the whole."""
+    def predict(
+        self, blocks: Iterable[Block], head_name: str = "", frame: int | None = None, step: int | None = None
+    ) -> dict[str, Any]:
+        """One answer a window, `step` samples apart (else side by side), and one for the whole."""
         head = choose_head(self.bundle, head_name, "frame" if frame else "live")
+        length = frame or head.window
+        step = step or length
+        if step % (frame or head.hop):
+            raise ConfigError(f"step is {step}; it must be a multiple of {frame or head.hop}")
         pipeline: Pipeline
         if frame:
             pipeline = FramePipeline(self.bundle, head, frame)
         else:
             pipeline = LivePipeline(self.bundle, head, self.engine)
+        whole: Run | None = None
+        windows = []
+        stretches = list(joined(blocks))
         with closing(pipeline):
-            predictions = pipeline.push(Block(samples, 0, RATE_UNKNOWN_HZ))
-        step = 1 if frame else head.window // head.hop
-        windows = predictions[::step]
-        if not windows:
-            raise InputError(f"there are {len(samples):,} samples; a window needs {frame or head.window:,}")
-        whole = Run(windows[0])
-        for prediction in windows[1:]:
-            whole.add(prediction)
+            for stretch in stretches:
+                for prediction in (each for piece in pieces(stretch) for each in pipeline.push(piece)):
+                    if (prediction.start - stretch.index) % step:
+                        continue
+                    seen = stretch.samples[prediction.start - stretch.index : prediction.end - stretch.index]
+                    windows.append(as_json(prediction, head.classes) | {"snr_db": snr_db(seen)})
+                    if whole is None:
+                        whole = Run(prediction)
+                    else:
+                        whole.add(prediction)
+        if whole is None:
+            most = max((len(stretch.samples) for stretch in stretches), default=0)
+            raise InputError(f"there are {most:,} samples; a window needs {length:,}")
+        best = max(stretches, key=lambda stretch: len(stretch.samples))
+        answer = as_json(whole.report(head.classes).prediction, head.classes)
         return {
             "model": self.bundle.name,
             "sha256": self.sha256,
             "head": head.name,
-            "whole": as_json(whole.report(head.classes).prediction, head.classes),
-            "windows": [as_json(prediction, head.classes) for prediction in windows],
+            "whole": answer | {"snr_db": snr_db(best.samples)},
+            "windows": windows,
         }
+
+
+def joined(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Blocks that follow each other as one, so that only gaps are left between them."""
+    pending: list[Block] = []
+    for block in blocks:
+        if pending and pending[-1].end != block.index:
+            yield merge(pending)
+            pending = []
+        pending.append(block)
+    if pending:
+        yield merge(pending)
+
+
+def pieces(block: Block) -> Iterator[Block]:
+    """A long block cut into short ones."""
+    for offset in range(0, len(block.samples), PIECE):
+        utc_ns = None if block.utc_ns is None else block.utc_ns + round(offset / block.rate_hz * 1e9)
+        yield replace(
+            block, samples=block.samples[offset : offset + PIECE], index=block.index + offset, utc_ns=utc_ns
+        )

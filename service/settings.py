@@ -33,6 +33,33 @@ SETTINGS: dict[str, Setting] = {
     "host": Setting("127.0.0.1", "address the service listens on"),
     "port": Setting(8433, "port the service listens on"),
     "data": Setting("~/.local/share/wavetell", "folder for everything the service keeps"),
+    "queue_ms": Setting(
+        500, "milliseconds of a stream that may wait for the engine; beyond, they are dropped"
+    ),
+    "ring_s": Setting(30, "seconds of raw I/Q kept of each stream for the spectrum, recordings and labels"),
+    "ring_mb": Setting(128, "and at most so many megabytes"),
+    "max_streams": Setting(16, "streams at once"),
+    "event_hits": Setting(3, "hops that a new answer must come in before it is an event"),
+    "event_ms": Setting(200, "and milliseconds that it must last"),
+    "history": Setting("", "postgresql:// URL of the history; empty means SQLite in the data folder"),
+    "keep_days": Setting(30, "days that history is kept"),
+    "keep_mb": Setting(500, "megabytes that history may take; beyond, the oldest goes"),
+    "sinks": Setting(
+        "", "where events go: stdout, file:PATH, mqtt://HOST/PREFIX, https://..., separated by commas"
+    ),
+    "open": Setting("no", "serve other machines without tokens", ("no", "yes")),
+    "tls_cert": Setting("", "file of the TLS certificate; empty means plain HTTP"),
+    "tls_key": Setting("", "file of its key"),
+    "allow_names": Setting("", "further host names that this service answers to"),
+    "allow_schemes": Setting("soapy,zmq,rtltcp,file,tone", "kinds of source that may be opened over REST"),
+    "allow_hosts": Setting("127.0.0.1,localhost,::1", "hosts that sources opened over REST may be on"),
+    "allow_folders": Setting("", "folders of recordings that may be opened over REST, beside our own"),
+    "plugin_origins": Setting(
+        "http://localhost:3000,http://127.0.0.1:3000", "IQEngine pages that may use /plugins"
+    ),
+    "max_body_mb": Setting(64, "megabytes that a request may have"),
+    "max_rate": Setting(200, "requests a second that one client may send"),
+    "max_connections": Setting(256, "connections at once; one address may have half of them"),
 }
 
 
@@ -46,7 +73,9 @@ class Value:
 
 def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
     """Give a command the flags of these settings."""
-    group = parser.add_argument_group("settings (also from the environment and wavetell.toml; see wavetell config)")
+    group = parser.add_argument_group(
+        "settings (also from the environment and wavetell.toml; see wavetell config)"
+    )
     for name in names:
         setting = SETTINGS[name]
         what = f"{setting.help} ({', '.join(setting.choices)})" if setting.choices else setting.help

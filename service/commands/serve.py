@@ -1,37 +1,44 @@
-"""Serve predictions over HTTP.
+"""Listen to sources and serve what is on the air: REST, WebSocket, metrics.
 
-POST raw I/Q to /v1/predict; /docs describes every route.
+Sources can be added and removed over REST, too; /docs describes every route. Without tokens only this
+machine is served (see wavetell token).
 
 examples:
   wavetell serve
-  wavetell serve --model radio --port 9000
+  wavetell serve 'soapy:driver=rtlsdr?freq=433.92M&rate=250k' --sinks stdout
+  wavetell serve 'zmq:tcp://127.0.0.1:5555?rate=48k' --port 9000 --sinks mqtt://127.0.0.1/wavetell
   curl --data-binary @capture.cu8 'http://127.0.0.1:8433/v1/predict?datatype=cu8'
 """
 
 import argparse
 import logging
+import sys
 
-import uvicorn
-
-from service.app import create_app
-from service.predictor import Predictor
-from service.settings import add_settings, settings
-from streaming.bundle import load_bundle
-from streaming.engine import open_engine
-from streaming.pipeline import choose_head
+from service.security import Tokens
+from service.server import bind, make_server, read_rules
+from service.settings import SETTINGS, add_settings, settings
+from service.station import Station
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's flags."""
-    add_settings(parser, "model", "backend", "threads", "host", "port")
+    parser.add_argument("sources", metavar="SOURCE", nargs="*", help="where samples come from")
+    add_settings(parser, *SETTINGS)
 
 
 def run(args: argparse.Namespace) -> None:
     """Serve until stopped."""
+    sys.setswitchinterval(0.001)  # the engine thread hands the interpreter back quickly: answers leave sooner
     values = settings(args)
-    bundle = load_bundle(values.model)
-    hop = choose_head(bundle, "", "live").hop
-    engine = open_engine(bundle.encoder, hop=hop, backend=values.backend, threads=values.threads)
-    print(f"wavetell: http://{values.host}:{values.port}/ serves {bundle.name} on {engine.detail}", flush=True)
-    level = logging.INFO if args.verbose else logging.WARNING
-    uvicorn.run(create_app(Predictor(bundle, engine)), host=values.host, port=values.port, log_level=level)
+    listener = bind(values)
+    station = Station(values)
+    rules = read_rules(values, Tokens(station.data / "tokens.json"))
+    for source in args.sources:
+        station.listen(source)
+    scheme, port = "https" if values.tls_cert else "http", listener.getsockname()[1]
+    name = station.predictor.bundle.name
+    where = f"[{values.host}]" if ":" in values.host else values.host
+    print(
+        f"wavetell: {scheme}://{where}:{port}/ serves {name} on {station.runtime.engine.detail}", flush=True
+    )
+    make_server(station, rules, logging.INFO if args.verbose else logging.WARNING).run([listener])

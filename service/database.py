@@ -1,0 +1,91 @@
+"""Two databases behind one way to ask: SQLite in the data folder, or PostgreSQL by its URL.
+
+Statements are written with `?`; both know `ON CONFLICT ... DO UPDATE`.
+"""
+
+import sqlite3
+import threading
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from streaming.errors import ConfigError
+
+Row = tuple[Any, ...]
+OUTAGE = (
+    sqlite3.OperationalError,
+    psycopg.OperationalError,
+)  # it may pass: the disk is full, the server is away
+
+
+class Database:
+    """One connection, used by one thread at a time."""
+
+    def __init__(self, where: Path | str) -> None:
+        self.where = where
+        self.postgres = isinstance(where, str)
+        self._lock = threading.Lock()
+        self._connection: Any = None
+
+    def _connect(self) -> Any:  # noqa: ANN401  (sqlite3.Connection or psycopg.Connection: no common type)
+        if isinstance(self.where, str):
+            return psycopg.connect(self.where, connect_timeout=3)
+        connection = sqlite3.connect(self.where, check_same_thread=False, timeout=3)
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")  # a commit survives a power cut, too
+        return connection
+
+    def run(self, statements: Sequence[tuple[str, Iterable[Row]]]) -> None:
+        """Execute all of this, each statement once a row, or none of it; on disk when it returns."""
+        with self._lock:
+            connection = self._open()
+            try:
+                with connection:  # commits, or rolls back
+                    cursor = connection.cursor()
+                    for sql, rows in statements:
+                        cursor.executemany(self._dialect(sql), list(rows))
+            except OUTAGE:
+                self._drop()
+                raise
+
+    def query(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
+        """The rows of a SELECT."""
+        with self._lock:
+            connection = self._open()
+            try:
+                with connection:
+                    return list(connection.cursor().execute(self._dialect(sql), values).fetchall())
+            except OUTAGE:
+                self._drop()
+                raise
+
+    def _dialect(self, sql: str) -> str:
+        return sql.replace("?", "%s") if self.postgres else sql
+
+    def _open(self) -> Any:  # noqa: ANN401
+        if self._connection is None:
+            self._connection = self._connect()
+        return self._connection
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def close(self) -> None:
+        """Close the connection."""
+        with self._lock:
+            self._drop()
+
+
+def open_database(url: str, folder: Path) -> Database:
+    """The database that a setting names: a postgresql:// URL, or empty for SQLite in the folder."""
+    if not url:
+        return Database(folder / "history.sqlite")
+    if not url.startswith(("postgresql://", "postgres://")):
+        raise ConfigError(
+            "history must be empty (SQLite in the data folder) or a URL that begins with postgresql://"
+        )
+    return Database(url)

@@ -1,0 +1,94 @@
+"""Where answers meet their readers; one who never reads loses its own messages and slows nobody."""
+
+import asyncio
+import threading
+from collections import deque
+
+DEPTH = 256  # messages that may wait for one reader
+
+
+class Subscriber:
+    """One reader; when it is too slow the oldest messages go, and `missed` counts them."""
+
+    def __init__(self, topics: frozenset[str]) -> None:
+        self.topics = topics
+        self.missed = 0
+        self.closed = False
+        self._waiting: deque[str] = deque()
+        self._ready = asyncio.Event()
+
+    def put(self, message: str) -> None:
+        """Keep a message for the reader."""
+        if len(self._waiting) == DEPTH:
+            self._waiting.popleft()
+            self.missed += 1
+        self._waiting.append(message)
+        self._ready.set()
+
+    def close(self) -> None:
+        """Let the reader go."""
+        self.closed = True
+        self._ready.set()
+
+    async def get(self) -> list[str]:
+        """All messages that wait, at least one; none once it is closed."""
+        while not self._waiting and not self.closed:
+            self._ready.clear()
+            await self._ready.wait()
+        messages = list(self._waiting)
+        self._waiting.clear()
+        return messages
+
+
+class Hub:
+    """Topics are `STREAM/reports`, `STREAM/hops` and `events`. All but `publish` belong to the event loop."""
+
+    def __init__(self) -> None:
+        self.subscribers: set[Subscriber] = set()
+        self.missed = 0  # messages that readers were too slow for, of those who have left
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self._closing = threading.Event()
+
+    @property
+    def closing(self) -> bool:
+        """Whether readers are being let go."""
+        return self._closing.is_set()
+
+    def subscribe(self, *topics: str) -> Subscriber:
+        """A new reader."""
+        subscriber = Subscriber(frozenset(topics))
+        self.subscribers.add(subscriber)
+        if self._closing.is_set():
+            subscriber.close()
+        return subscriber
+
+    def leave(self, subscriber: Subscriber) -> None:
+        """The reader has gone."""
+        self.subscribers.discard(subscriber)
+        self.missed += subscriber.missed
+
+    def wanted(self, topic: str) -> bool:
+        """Whether anybody reads this topic; asked from any thread."""
+        return any(topic in subscriber.topics for subscriber in self.subscribers.copy())
+
+    def publish(self, topic: str, message: str) -> None:
+        """Send to every reader of the topic; called from any thread."""
+        if self.loop is not None and not self._closing.is_set():
+            self.loop.call_soon_threadsafe(self._deliver, topic, message)
+
+    def _deliver(self, topic: str, message: str) -> None:
+        for subscriber in self.subscribers:
+            if topic in subscriber.topics:
+                subscriber.put(message)
+
+    def end(self, topic: str) -> None:
+        """Let the readers of a topic go."""
+        for subscriber in self.subscribers:
+            if topic in subscriber.topics:
+                subscriber.close()
+
+    def close(self) -> None:
+        """Let every reader go."""
+        self._closing.set()
+        for subscriber in self.subscribers:
+            subscriber.close()

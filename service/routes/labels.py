@@ -1,0 +1,46 @@
+"""Labels that people give to stretches of a stream, and the heads that are fitted to them."""
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body
+from fastapi.concurrency import run_in_threadpool
+from pydantic import Field
+
+from service.routes.common import Span, TheStation
+
+router = APIRouter(prefix="/v1", tags=["teach"])
+
+
+class NewLabel(Span):
+    """A stretch of a stream and what it is."""
+
+    stream: str = Field(max_length=100)
+    label: str = Field(min_length=1, max_length=20, pattern=r"^[\w .+/-]+$")
+
+
+@router.post("/labels", status_code=201)
+async def add(
+    station: TheStation,
+    new: Annotated[NewLabel, Body(examples=[{"stream": "STREAM", "label": "OOK", "seconds": 0.2}])],
+) -> dict[str, Any]:
+    """Label a stretch: its I/Q is kept with its past, and is on disk once this answers."""
+    stream = station.stream(new.stream)
+    label = await run_in_threadpool(station.label, stream, new.samples(stream), new.label)
+    return asdict(label)
+
+
+@router.get("/labels")
+async def list_all(station: TheStation) -> dict[str, Any]:
+    """Every label, oldest first, and how many there are of each."""
+    labels = await run_in_threadpool(station.labels.list)
+    counts: dict[str, int] = {}
+    for label in labels:
+        counts[label.label] = counts.get(label.label, 0) + 1
+    return {"labels": [asdict(label) for label in labels], "counts": counts}
+
+
+@router.delete("/labels/{label_id}", status_code=204)
+async def remove(station: TheStation, label_id: str) -> None:
+    """Take a label back."""
+    await run_in_threadpool(station.labels.remove, label_id)

@@ -1,0 +1,47 @@
+"""Models: list, upload, put to use, roll back."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request
+from fastapi.concurrency import run_in_threadpool
+
+from service.models import describe
+from service.routes.common import TheStation
+
+router = APIRouter(prefix="/v1/models", tags=["models"])
+Name = Annotated[str, Path(max_length=64)]
+
+
+@router.get("")
+async def list_all(station: TheStation) -> dict[str, Any]:
+    """Every model, and which were in use in turn."""
+    models = await run_in_threadpool(station.models.list)
+    return {"models": models, "activations": station.models.activations()}
+
+
+@router.put(
+    "/{name}",
+    status_code=201,
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+        }
+    },
+)
+async def upload(request: Request, station: TheStation, name: Name) -> dict[str, Any]:
+    """Keep a bundle under a new name; every part is checked against its sha256."""
+    return describe(await run_in_threadpool(station.models.add, name, await request.body()), active=False)
+
+
+@router.post("/rollback")
+async def roll_back(station: TheStation) -> dict[str, str]:
+    """Put the model before this one to use again."""
+    return {"active": await run_in_threadpool(station.roll_back)}
+
+
+@router.post("/{name}/activate")
+async def activate(station: TheStation, name: Name) -> dict[str, str]:
+    """Put a model to use: it is warmed from what is kept, and every stream switches at one hop."""
+    await run_in_threadpool(station.activate, name)
+    return {"active": name}

@@ -1,0 +1,101 @@
+"""Events to an MQTT broker, one topic a stream: `mqtt://USER:PASSWORD@HOST:1883/PREFIX?discovery=homeassistant`.
+
+    PREFIX/STREAM/event     every event as JSON
+    PREFIX/STREAM/state     the last one, retained
+    PREFIX/status           online, or offline as the broker's last will
+
+With `discovery` each stream announces itself below that topic, and Home Assistant shows it as a sensor.
+"""
+
+import json
+from contextlib import suppress
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from paho.mqtt.client import Client
+from paho.mqtt.enums import CallbackAPIVersion
+
+from service.sinks.sink import Away, Sink
+from streaming.errors import ConfigError
+
+WAIT_S = 5.0
+
+
+def open(entry: str) -> "Mqtt":
+    """`mqtt://...` or `mqtts://...`."""
+    url = urlsplit(entry)
+    if not url.hostname:
+        raise ConfigError("an mqtt sink must name a host, as in mqtt://127.0.0.1/wavetell")
+    discovery = parse_qs(url.query).get("discovery", [""])[0]
+    sink = Mqtt(
+        url.hostname, url.port or (8883 if url.scheme == "mqtts" else 1883), url.path.strip("/"), discovery
+    )
+    if url.username:
+        sink.client.username_pw_set(unquote(url.username), unquote(url.password or ""))
+    if url.scheme == "mqtts":
+        sink.client.tls_set()
+    return sink
+
+
+class Mqtt(Sink):
+    """Publishes with quality 1: an event counts as sent once the broker has said so."""
+
+    def __init__(self, host: str, port: int, prefix: str, discovery: str) -> None:
+        super().__init__(f"mqtt://{host}:{port}")
+        self.host, self.port, self.prefix, self.discovery = host, port, prefix or "wavetell", discovery
+        self.client = Client(CallbackAPIVersion.VERSION2)
+        self.client.will_set(f"{self.prefix}/status", "offline", qos=1, retain=True)
+        self._connected = False
+        self._announced: set[str] = set()
+
+    def deliver(self, event: dict[str, Any]) -> bool:
+        """Publish one event."""
+        stream = event["stream"]
+        try:
+            if not self._connected:
+                self.client.connect(self.host, self.port)
+                self.client.loop_start()
+                self._connected = True
+                self._publish(f"{self.prefix}/status", "online", retain=True)
+            if self.discovery and stream not in self._announced:
+                self._announce(stream, event["name"])
+            self._publish(f"{self.prefix}/{stream}/event", json.dumps(event))
+            self._publish(f"{self.prefix}/{stream}/state", json.dumps(event), retain=True)
+        except (OSError, ValueError, RuntimeError) as error:  # what paho raises for a lost or full connection
+            self._disconnect()
+            raise Away(str(error)) from None
+        return True
+
+    def _publish(self, topic: str, payload: str, retain: bool = False) -> None:
+        message = self.client.publish(topic, payload, qos=1, retain=retain)
+        message.wait_for_publish(WAIT_S)
+        if not message.is_published():
+            raise OSError("the broker does not confirm")
+
+    def _announce(self, stream: str, name: str) -> None:
+        """Home Assistant's discovery message."""
+        config = {
+            "name": name,
+            "unique_id": f"wavetell_{stream}",
+            "state_topic": f"{self.prefix}/{stream}/state",
+            "value_template": "{{ value_json.label }}",
+            "json_attributes_topic": f"{self.prefix}/{stream}/state",
+            "availability_topic": f"{self.prefix}/status",
+            "icon": "mdi:radio-tower",
+            "device": {"identifiers": ["wavetell"], "name": "wavetell"},
+        }
+        self._publish(f"{self.discovery}/sensor/wavetell_{stream}/config", json.dumps(config), retain=True)
+        self._announced.add(stream)
+
+    def _disconnect(self) -> None:
+        self.client.disconnect()
+        self.client.loop_stop()
+        self._connected = False
+        self._announced.clear()
+
+    def release(self) -> None:
+        """Say goodbye."""
+        if self._connected:
+            with suppress(OSError, ValueError, RuntimeError):  # then the last will says it
+                self._publish(f"{self.prefix}/status", "offline", retain=True)
+            self._disconnect()

@@ -1,0 +1,80 @@
+"""What every sink has in common: a bounded queue, a thread, and patience with what it delivers to."""
+
+import logging
+import threading
+from abc import ABC, abstractmethod
+from collections import deque
+from typing import Any
+
+log = logging.getLogger(__name__)
+
+DEPTH = 10_000  # events that wait while the other side is away; then the oldest go, counted
+BACKOFF_S = (0.5, 30.0)
+
+
+class Away(Exception):  # noqa: N818  (a state of the other side, not an error of ours)
+    """The other side did not take it; it may later."""
+
+
+class Sink(ABC):
+    """Delivers events in order."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.sent = self.lost = 0
+        self._queue: deque[dict[str, Any]] = deque()
+        self._wake = threading.Condition()
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=f"sink {name}", daemon=True)
+
+    @abstractmethod
+    def deliver(self, event: dict[str, Any]) -> bool:
+        """Deliver one event; False where it will never be taken, `Away` where it should be tried again."""
+
+    def release(self) -> None:  # noqa: B027  (most sinks hold nothing)
+        """Let go of the other side."""
+
+    def start(self) -> None:
+        """Begin to deliver."""
+        self._thread.start()
+
+    def put(self, event: dict[str, Any]) -> None:
+        """Deliver this when its turn comes; never waits."""
+        with self._wake:
+            if len(self._queue) == DEPTH:
+                self._queue.popleft()
+                self.lost += 1
+            self._queue.append(event)
+            self._wake.notify()
+
+    def close(self, timeout_s: float) -> None:
+        """Deliver what waits if the other side is there, then stop."""
+        self._stopping.set()
+        with self._wake:
+            self._wake.notify()
+        self._thread.join(timeout_s)
+        self.lost += len(self._queue)
+
+    def _run(self) -> None:
+        backoff_s = BACKOFF_S[0]
+        while True:
+            with self._wake:
+                self._wake.wait_for(lambda: self._queue or self._stopping.is_set())
+                if not self._queue:
+                    break
+                event = self._queue[0]
+            try:
+                taken = self.deliver(event)
+            except Away as error:
+                log.warning("sink %s is away, %d events wait: %s", self.name, len(self._queue), error)
+                if self._stopping.wait(backoff_s):
+                    break
+                backoff_s = min(2 * backoff_s, BACKOFF_S[1])
+                continue
+            backoff_s = BACKOFF_S[0]
+            self.sent += taken
+            self.lost += not taken
+            with self._wake:
+                if self._queue and self._queue[0] is event:  # else it was given up meanwhile
+                    self._queue.popleft()
+        self.release()

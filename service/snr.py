@@ -1,0 +1,33 @@
+"""An estimate of the signal-to-noise ratio from the spectrum alone.
+
+    SNR = (P - N) / N,    P = mean of the averaged periodogram's bins,  N = noise floor
+
+The floor is the bins' 20th percentile, divided by what that percentile would be for noise of unit power (a
+gamma distribution with as many degrees as periodograms were averaged). A signal that fills the whole band
+leaves no floor to see: then, as for noise alone, there is no estimate.
+"""
+
+import numpy as np
+from scipy.special import gammaincinv
+
+from streaming.block import Samples
+
+BINS = 256
+SEGMENTS = 64  # at most, evenly spread: more say little more
+LOW = 0.2
+FAINTEST = 0.1  # -10 dB; below, chance looks the same
+
+
+def snr_db(samples: Samples) -> float | None:
+    """The estimate in dB over the band, or None where signal and floor cannot be told apart."""
+    whole = len(samples) // BINS
+    if whole < 2:
+        return None
+    chosen = np.linspace(0, whole - 1, min(whole, SEGMENTS)).round().astype(int)
+    segments = samples[: whole * BINS].reshape(whole, BINS)[chosen] * np.hanning(BINS)
+    psd = np.square(np.abs(np.fft.fft(segments))).mean(0)  # (BINS,)
+    floor = np.quantile(psd, LOW) * len(chosen) / gammaincinv(len(chosen), LOW)
+    if floor <= 0:
+        return None
+    ratio = float(psd.mean() / floor - 1)
+    return round(10 * np.log10(ratio), 1) if FAINTEST < ratio < np.inf else None

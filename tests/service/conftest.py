@@ -1,0 +1,115 @@
+"""A real service process with a small model, on loopback, ended by its pid."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from streaming.bundle import Bundle
+from streaming.encoder import Encoder, EncoderShape
+from tests.models import tiny_head
+
+SHAPE = EncoderShape(channels=4, depth=3, reduced=6, outputs=5)  # sees 61 samples
+WINDOW, HOP = 1000, 100
+
+
+def small_bundle(name="small", seed=1):
+    encoder = Encoder(SHAPE, seed=seed)
+    heads = {
+        "live": tiny_head(encoder, name="live", mode="live", window=WINDOW, hop=HOP, seed=seed),
+        "other": tiny_head(encoder, name="other", mode="live", window=WINDOW, hop=HOP, seed=seed + 1),
+        "frames": tiny_head(encoder, name="frames", mode="frame", window=100, hop=100, seed=seed),
+    }
+    return Bundle(encoder, heads, {"frontend": {"agc_samples": 500.0}}, name)
+
+
+class Service:
+    """A running `wavetell serve`."""
+
+    def __init__(self, process, base, data, verify):
+        self.process, self.base, self.data = process, base, data
+        self.http = httpx.Client(base_url=base, timeout=30, verify=verify)
+
+    def get(self, path, **more):
+        return self.http.get(path, **more)
+
+    def post(self, path, **more):
+        return self.http.post(path, **more)
+
+    def stream(self, source, **more):
+        """Create a stream and give its id."""
+        answer = self.post("/v1/streams", json={"source": source} | more)
+        assert answer.status_code == 201, answer.text
+        return answer.json()["id"]
+
+    def until(self, path, holds, seconds=15):
+        """Poll a path until the answer's JSON is as it should be."""
+        end = time.monotonic() + seconds
+        while True:
+            answer = self.get(path).json()
+            if holds(answer):
+                return answer
+            assert time.monotonic() < end, answer
+            time.sleep(0.05)
+
+    def kill(self):
+        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.wait(10)
+
+    def stop(self):
+        """End it in an orderly way; the seconds that took."""
+        began = time.monotonic()
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(15)
+        return time.monotonic() - began
+
+
+@contextmanager
+def serving(data: Path, model: Path, *argv, verify=True):
+    """Start the service on a port of its own choice."""
+    log_path = data.parent / f"{data.name}.log"
+    options = ["--port", "0", "--data", str(data), "--model", str(model), "--backend", "torch", *argv]
+    with (
+        log_path.open("ab") as log,
+        subprocess.Popen(
+            [sys.executable, "-m", "service.cli", "serve", *options],
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+        ) as process,
+    ):
+        try:
+            line = process.stdout.readline()
+            assert line.startswith("wavetell: http"), line + log_path.read_text()
+            service = Service(process, line.split()[1].rstrip("/"), data, verify)
+            with service.http:
+                service.until("/v1/health", lambda answer: answer)
+                yield service
+        finally:
+            if process.poll() is None:
+                process.terminate()
+                try:
+                    process.wait(10)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory):
+    """The file of a small bundle."""
+    path = tmp_path_factory.mktemp("model") / "small.safetensors"
+    small_bundle().save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory, model):
+    """One service for the tests of a module."""
+    with serving(tmp_path_factory.mktemp("service") / "data", model) as running:
+        yield running

@@ -1,0 +1,205 @@
+"""Many streams in one engine answer as each would alone; too slow an engine drops blocks, counted."""
+
+import threading
+import time
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import service.streams
+from hardware.source import Counts, Source
+from service.answers import Answers
+from service.events import Detector
+from service.hub import Hub
+from service.ring import Ring
+from service.runtime import Runtime
+from service.streams import Limits, Stream
+from streaming.block import Block, Gap
+from streaming.engine import open_engine
+from streaming.errors import DeviceLost, InputError
+from streaming.pipeline import LivePipeline
+from tests.service.conftest import HOP, small_bundle
+
+RNG = np.random.default_rng(5)
+SIGNALS = [(RNG.standard_normal((30_000, 2)) @ [1, 1j]).astype(np.complex64) for _ in range(3)]
+
+
+class Played(Source):
+    """Plays samples in blocks of odd sizes, then ends or fails."""
+
+    def __init__(self, samples, error=None):
+        self.rate_hz, self.samples, self.error, self.counts = 48_000.0, samples, error, Counts()
+        self.address = "played:"
+
+    def blocks(self):
+        edges = [0, *np.cumsum(RNG.integers(1, 900, 100)).tolist()]
+        for a, b in pairwise(edges):
+            if len(self.samples[a:b]):
+                self.counts.samples += len(self.samples[a:b])
+                yield Block(self.samples[a:b], a, self.rate_hz, utc_ns=round(a / 48e3 * 1e9))
+                time.sleep(0.0005)
+        if self.error:
+            raise self.error
+
+    def close(self):
+        pass
+
+
+class Kept:
+    """A journal that keeps everything."""
+
+    def __init__(self):
+        self.runs, self.events = {}, []
+
+    def keep(self, run):
+        self.runs[run.id] = run
+
+    def tell(self, event):
+        self.events.append(event)
+
+
+@pytest.fixture
+def bundle():
+    return small_bundle()
+
+
+@pytest.fixture
+def runtime(bundle):
+    runtime = Runtime(bundle, open_engine(bundle.encoder, HOP, "torch"))
+    runtime.start()
+    yield runtime
+    runtime.close()
+
+
+PATIENT = Limits(queue_ms=60_000)
+
+
+def play(runtime, monkeypatch, samples, error=None, limits=PATIENT):
+    """A stream that plays these samples, with every prediction it gives."""
+    monkeypatch.setattr(service.streams, "open_source", lambda _: Played(samples, error))
+    stream, journal = Stream("played:", "", limits, runtime.work), Kept()
+    answers = Answers(
+        stream,
+        runtime.bundle.heads["live"],
+        "sha",
+        hub=Hub(),
+        journal=journal,
+        detector=Detector("", 1, 0),
+        report_ms=100,
+    )
+    found = []
+    push = answers.push
+    answers.push = lambda block, predictions: (found.extend(predictions), push(block, predictions))
+    runtime.add(stream, answers)
+    stream.start()
+    return stream, found, journal
+
+
+def finished(runtime, *streams):
+    end = time.monotonic() + 30
+    while any(stream.state == "running" or stream.queue for stream in streams):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    runtime.call(lambda: None)
+
+
+def test_streams_in_one_engine_answer_as_each_would_alone(runtime, bundle, monkeypatch):
+    playing = [play(runtime, monkeypatch, signal) for signal in SIGNALS]
+    finished(runtime, *[stream for stream, _, _ in playing])
+    for (stream, found, journal), signal in zip(playing, SIGNALS, strict=True):
+        alone = LivePipeline(bundle, bundle.heads["live"], open_engine(bundle.encoder, HOP, "torch"))
+        expected = alone.push(Block(signal, 0, 48_000.0, utc_ns=0))
+        assert [(p.start, p.end, p.past) for p in found] == [(p.start, p.end, p.past) for p in expected]
+        np.testing.assert_allclose(
+            [p.probabilities for p in found], [p.probabilities for p in expected], atol=1e-4
+        )
+        assert stream.counts.processed == len(signal)
+        runtime.call(runtime.answers[stream.id].flush)
+        assert sum(run.hops for run in journal.runs.values()) == len(expected)
+
+
+def test_a_source_that_dies_ends_its_stream_alone(runtime, monkeypatch):
+    dead, _, _ = play(runtime, monkeypatch, SIGNALS[0], DeviceLost("the radio is gone"))
+    broken, _, _ = play(runtime, monkeypatch, SIGNALS[1], ZeroDivisionError("a bug"))
+    fine, found, _ = play(runtime, monkeypatch, SIGNALS[2])
+    finished(runtime, dead, broken, fine)
+    assert (dead.state, dead.error) == ("failed", "the radio is gone")
+    assert broken.state == "failed"
+    assert "a bug" in broken.error
+    assert fine.state == "ended"
+    assert len(found) == 291
+
+
+def test_too_slow_an_engine_drops_what_waits_and_lag_stays_bounded(runtime, monkeypatch):
+    push = runtime.engine.push
+
+    def slow(work):
+        time.sleep(0.2)
+        return push(work)
+
+    monkeypatch.setattr(runtime.engine, "push", slow)
+    stream, found, _ = play(runtime, monkeypatch, np.tile(SIGNALS[0], 2), limits=Limits(queue_ms=50))
+    finished(runtime, stream)
+    dropped = stream.counts.dropped["overload"]
+    assert dropped > 0
+    assert stream.counts.processed + dropped == stream.source.counts.samples
+    assert stream.counts.gaps > 0
+    assert stream.lag_s < 1
+    assert {p.past for p in found} <= {"cold", "gap", "warm"}
+
+
+def test_a_swap_of_the_whole_model_leaves_no_gap_and_answers_as_the_new_one(runtime, bundle, monkeypatch):
+    stream, found, _ = play(runtime, monkeypatch, SIGNALS[0])
+    while not found:
+        time.sleep(0.01)
+    new = small_bundle("new", seed=2)
+    runtime.swap(new, open_engine(new.encoder, HOP, "torch"), {stream.id: new.heads["live"]}, "new")
+    finished(runtime, stream)
+    assert [p.end for p in found] == list(range(1000, 30_001, HOP))
+    alone = LivePipeline(new, new.heads["live"], open_engine(new.encoder, HOP, "torch"))
+    expected = alone.push(Block(SIGNALS[0], 0, 48_000.0))
+    np.testing.assert_allclose(found[-1].probabilities, expected[-1].probabilities, atol=1e-3)
+    assert runtime.answers[stream.id].sha256 == "new"
+
+
+def block(index, count, rate_hz=1000.0, **more):
+    return Block(
+        np.arange(index, index + count).astype(np.complex64), index, rate_hz, utc_ns=index * 10**6, **more
+    )
+
+
+def test_the_ring_gives_back_what_it_keeps_and_refuses_the_rest():
+    ring = Ring(seconds=1, max_bytes=1 << 20)
+    for index in range(0, 3000, 100):
+        ring.append(block(index, 100))
+    assert ring.span == (2000, 3000)
+    got = ring.read(2150, 2420)
+    np.testing.assert_array_equal(got.samples.real, np.arange(2150, 2420))
+    assert (got.index, got.utc_ns) == (2150, 2150 * 10**6)
+    for start, end in ((1999, 2100), (2900, 3001), (2500, 2500)):
+        with pytest.raises(InputError, match="not all kept"):
+            ring.read(start, end)
+    ring.append(block(3100, 100, gap=Gap(100, "overflow", True)))
+    with pytest.raises(InputError):
+        ring.read(2950, 3150)
+    assert ring.before(3150, 500) == 3100
+    assert ring.before(3000, 500) == 2500
+
+
+def test_the_rings_memory_is_bounded_whatever_the_rate():
+    ring = Ring(seconds=10, max_bytes=8 * 1000)
+    for index in range(0, 10_000, 100):
+        ring.append(block(index, 100))
+    first, last = ring.span
+    assert last - first <= 1000
+
+
+def test_threads_end_when_the_runtime_closes(bundle, monkeypatch):
+    before = threading.active_count()
+    runtime = Runtime(bundle, open_engine(bundle.encoder, HOP, "torch"))
+    runtime.start()
+    stream, _, _ = play(runtime, monkeypatch, SIGNALS[0])
+    runtime.close()
+    assert threading.active_count() == before
+    assert stream.queued == 0

@@ -1,0 +1,225 @@
+"""Streams over REST: real sources, real sockets; what fails stays alone, and nothing is lost unseen."""
+
+import json
+import time
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import zmq
+from websockets.sync.client import connect
+
+from service.demo.__main__ import free_port
+from service.spectrum import HEADER, MAGIC
+
+TONE = "tone:?rate=48k&snr_db=20"
+
+
+def live(service, stream, query=""):
+    return connect(f"ws{service.base[4:]}/v1/streams/{stream}/live{query}")
+
+
+@pytest.fixture
+def tone(service):
+    stream = service.stream(TONE, name="a tone")
+    yield stream
+    service.http.delete(f"/v1/streams/{stream}")
+
+
+def test_a_stream_is_created_listed_inspected_and_deleted(service):
+    stream = service.stream(TONE, name="a tone")
+    assert stream in [entry["id"] for entry in service.get("/v1/streams").json()]
+    about = service.until(f"/v1/streams/{stream}", lambda s: s["latest"])
+    assert about["name"] == "a tone"
+    assert about["state"] == "running"
+    assert about["rate_hz"] == 48000
+    assert about["latest"]["label"] in about["classes"]
+    assert about["latest"]["snr_db"] == pytest.approx(20, abs=3)
+    assert service.http.delete(f"/v1/streams/{stream}").status_code == 204
+    assert service.get(f"/v1/streams/{stream}").status_code == 404
+    assert service.http.delete(f"/v1/streams/{stream}").status_code == 404
+
+
+def test_reports_come_over_a_websocket_and_follow_each_other(service, tone):
+    with live(service, tone) as socket:
+        reports = [json.loads(socket.recv(timeout=10)) for _ in range(5)]
+    reports = [message for message in reports if message["type"] == "report"]
+    assert len(reports) >= 3
+    assert all(b["start"] > a["start"] for a, b in pairwise(reports))
+    assert reports[-1]["stream"] == tone
+    assert reports[-1]["past"] == "warm"
+
+
+def test_every_hop_comes_if_asked_for(service, tone):
+    hops = []
+    with live(service, tone, "?hops=true") as socket:
+        while len(hops) < 100:
+            message = json.loads(socket.recv(timeout=10))
+            hops += message["hops"] if message["type"] == "hops" else []
+    assert all(b["end"] - a["end"] == 100 for a, b in pairwise(hops))
+
+
+def test_server_sent_events_carry_the_same_reports(service, tone):
+    with service.http.stream("GET", f"/v1/streams/{tone}/live") as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        lines = (line for line in answer.iter_lines() if line.startswith("data: "))
+        report = json.loads(next(lines)[6:])
+    assert report["type"] in ("report", "event")
+    assert report["stream"] == tone
+
+
+def test_a_paused_stream_closes_its_source_and_goes_on_behind_a_gap(service, tone):
+    service.until(f"/v1/streams/{tone}", lambda s: s["latest"])
+    assert service.http.patch(f"/v1/streams/{tone}", json={"state": "paused"}).json()["state"] == "paused"
+    before = service.get(f"/v1/streams/{tone}").json()
+    time.sleep(0.3)
+    assert service.get(f"/v1/streams/{tone}").json()["kept"]["end"] == before["kept"]["end"]
+    with live(service, tone) as socket:
+        service.http.patch(f"/v1/streams/{tone}", json={"state": "running"})
+        message = json.loads(socket.recv(timeout=10))
+        while message["type"] != "gap":
+            message = json.loads(socket.recv(timeout=10))
+    assert message["reason"] == "paused"
+    assert message["samples"] >= 0.3 * 48000
+    after = service.until(f"/v1/streams/{tone}", lambda s: s["latest"]["start"] > before["kept"]["end"])
+    assert after["samples"]["gaps"] == 1
+
+
+def test_another_head_answers_from_the_next_hop_on(service, tone):
+    service.until(f"/v1/streams/{tone}", lambda s: s["latest"])
+    hops = []
+    with live(service, tone, "?hops=true") as socket:
+        service.http.patch(f"/v1/streams/{tone}", json={"head": "other"})
+        until = time.monotonic() + 1
+        while time.monotonic() < until:
+            message = json.loads(socket.recv(timeout=10))
+            hops += message["hops"] if message["type"] == "hops" else []
+    assert all(b["end"] - a["end"] == 100 for a, b in pairwise(hops))
+    assert {hop["past"] for hop in hops[20:]} == {"warm"}
+    assert service.get(f"/v1/streams/{tone}").json()["head"] == "other"
+    answer = service.http.patch(f"/v1/streams/{tone}", json={"head": "frames"})
+    assert answer.status_code == 422
+
+
+def test_a_source_that_cannot_be_retuned_says_so(service, tone):
+    answer = service.http.patch(f"/v1/streams/{tone}", json={"freq_hz": 433.92e6})
+    assert answer.status_code == 422
+    assert "cannot be retuned" in answer.json()["detail"]
+
+
+def test_what_zmq_sends_is_answered_and_nan_is_dropped_and_counted(service, tone):
+    port = free_port()
+    context = zmq.Context()
+    socket = context.socket(zmq.PUB)
+    socket.bind(f"tcp://127.0.0.1:{port}")
+    stream = service.stream(f"zmq:tcp://127.0.0.1:{port}?rate=48k")
+    good = np.ones(4000, np.complex64)
+    bad = np.full(4000, np.nan, np.complex64)
+    try:
+        until = time.monotonic() + 10
+        while service.get(f"/v1/streams/{stream}").json()["samples"]["processed"] == 0:
+            socket.send(good.tobytes())
+            time.sleep(0.05)
+            assert time.monotonic() < until
+        socket.send(bad.tobytes())
+        time.sleep(0.1)
+        for _ in range(5):
+            socket.send(good.tobytes())
+            time.sleep(0.05)
+        about = service.until(f"/v1/streams/{stream}", lambda s: s["samples"]["dropped"])
+        assert about["samples"]["dropped"] == {"not finite": 4000}
+        assert about["state"] == "running"
+        assert service.get(f"/v1/streams/{tone}").json()["samples"]["gaps"] == 0
+    finally:
+        context.destroy(0)
+        service.http.delete(f"/v1/streams/{stream}")
+
+
+def test_a_stream_that_fails_says_why_and_touches_no_other(service, tone):
+    port = free_port()
+    context = zmq.Context()
+    socket = context.socket(zmq.PUSH)
+    socket.bind(f"tcp://127.0.0.1:{port}")
+    stream = service.stream(f"zmq:tcp://127.0.0.1:{port}?rate=48k&type=pull")
+    try:
+        socket.send(b"no multiple of eight")
+        about = service.until(f"/v1/streams/{stream}", lambda s: s["state"] == "failed")
+        assert "no multiple of 8" in about["error"]
+        ready = service.get("/v1/ready")
+        assert ready.status_code == 503
+        assert stream in ready.json()["wrong"][0]
+        before = service.get(f"/v1/streams/{tone}").json()["samples"]["processed"]
+        service.until(f"/v1/streams/{tone}", lambda s: s["samples"]["processed"] > before)
+    finally:
+        context.destroy(0)
+        service.http.delete(f"/v1/streams/{stream}")
+    assert service.get("/v1/ready").status_code == 200
+
+
+def test_the_spectrum_comes_in_binary_frames_at_the_readers_pace(service, tone):
+    service.until(f"/v1/streams/{tone}", lambda s: s["latest"])
+    url = f"ws{service.base[4:]}/v1/streams/{tone}/spectrum?rate=20&bins=256&points=64"
+    with connect(url) as socket:
+        began = time.monotonic()
+        frames = [socket.recv(timeout=5) for _ in range(20)]
+        assert 0.7 < time.monotonic() - began < 2.5
+        socket.send("0")
+        while True:
+            try:
+                socket.recv(timeout=0.5)
+            except TimeoutError:
+                break
+    magic, bins, points, start, end, _, rate, freq, _, lost = HEADER.unpack_from(frames[-1])
+    assert (magic, bins, points, rate, lost) == (MAGIC, 256, 64, 48000.0, 0)
+    assert np.isnan(freq)
+    assert start == HEADER.unpack_from(frames[-2])[4]
+    assert end > start
+    row = np.frombuffer(frames[-1], "<f4", 256, HEADER.size)
+    assert row.argmax() == 128 + round(256 * 0.04)  # the tone lies at rate / 25
+    assert len(frames[-1]) == HEADER.size + 4 * 256 + 8 * 64
+    kept = service.get(f"/v1/streams/{tone}").json()["kept"]
+    query = {"start": kept["start"], "end": kept["end"], "count": 10, "bins": 256}
+    rows = service.get(f"/v1/streams/{tone}/spectrum", params=query).content
+    assert len(rows) == 10 * (HEADER.size + 4 * 256)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "says"),
+    [
+        ({"source": "nonsense"}, 422, "no scheme"),
+        ({"source": "tone:?rate=0"}, 422, "above 0"),
+        ({"source": "file:/etc/passwd"}, 403, "outside"),
+        ({"source": "file:../../etc/passwd?rate=1k&type=cu8"}, 403, "outside"),
+        ({"source": "zmq:tcp://10.0.0.1:5555?rate=1k"}, 403, "10.0.0.1"),
+        ({"source": "zmq:ipc:///tmp/x?rate=1k"}, 403, "ipc"),
+        ({"source": "zmq:tcp://127.0.0.1:1;10.0.0.1:5555?rate=1k"}, 403, "not allowed"),
+        ({"source": "rtltcp:10.0.0.1:1234"}, 403, "10.0.0.1"),
+        ({"source": "soapy:driver=remote,remote=tcp://10.0.0.1:55132"}, 403, "10.0.0.1"),
+        ({"source": "soapy:driver=replay,path=/etc/passwd"}, 403, "path=/etc/passwd"),
+        ({"source": "http://10.0.0.1/"}, 403, "scheme"),
+        ({"source": "tone:", "head": "nobody"}, 422, "nobody"),
+        ({}, 422, "source"),
+    ],
+)
+def test_a_source_that_may_not_or_cannot_be_opened_is_refused(service, body, status, says):
+    answer = service.post("/v1/streams", json=body)
+    assert answer.status_code == status, answer.text
+    assert says in answer.json()["detail"]
+
+
+def test_metrics_tell_what_happened(service, tone):
+    service.until(f"/v1/streams/{tone}", lambda s: s["latest"])
+    text = service.get("/metrics").text
+    for name in (
+        "wavetell_samples_processed_total",
+        "wavetell_gaps_total",
+        "wavetell_lag_seconds",
+        "wavetell_real_time_factor",
+        "wavetell_hop_latency_seconds_bucket",
+        "wavetell_predictions_total",
+        "wavetell_engine_info",
+        "wavetell_queue_samples",
+        "wavetell_federation_round",
+    ):
+        assert f"\n{name}" in text, name
+    assert f'wavetell_stream_running{{stream="{tone}"}} 1.0' in text
