@@ -25,14 +25,18 @@ class TriggeredRecorder:
     ----------
     before_s, after_s
         Seconds before and after the trigger.
+    late_s
+        How long after the fact a trigger may come: an answer takes its time.
     max_bytes
         Limit of one recording; a trigger during a recording makes it longer.
     """
 
-    def __init__(self, before_s: float, after_s: float, max_bytes: float | None = None) -> None:
+    def __init__(
+        self, before_s: float, after_s: float, late_s: float = 1.0, max_bytes: float | None = None
+    ) -> None:
         self.before_s, self.after_s, self.max_bytes = before_s, after_s, max_bytes
         self.recorder: Recorder | None = None  # while one is being written
-        self._ring = RingBuffer(before_s)
+        self._ring = RingBuffer(before_s + late_s)
         self._newest: Block | None = None
         self._stop = 0  # index
         self._lock = threading.Lock()
