@@ -37,7 +37,8 @@ class Source(ABC):
     """Delivers blocks until its end or until it is closed.
 
     ``rate_hz`` is known once the source is open; a source that learns it from the stream (ZMQ tags) has it
-    once the first block is there. ``loss`` says how lost samples show: "exact", "estimated" or "undetectable".
+    once the first block is there. ``loss`` says how lost samples show: "exact", "estimated" or
+    "undetectable".
     """
 
     address: str

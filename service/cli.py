@@ -80,7 +80,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
 def main(argv: list[str] | None = None) -> int:
     """Run one command; a user's error is one line on stderr and exit code 2."""
     argv = sys.argv[1:] if argv is None else argv
-    # Heads are small products in a busy process: BLAS threads would wait for each other there. Read when numpy loads.
+    # Heads are small products in a busy process, where BLAS threads only wait for each other. Read by numpy.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if not argv or argv[0] in ("-h", "--help", "help"):
         print(overview())

@@ -1,8 +1,9 @@
 """A bundle: an encoder, the heads that belong to it and the settings they were fitted with, in one file.
 
-The file is safetensors: plain arrays behind a JSON header, so a model from a stranger can be wrong but never
-dangerous. Tensors are named `encoder/...` and `heads/NAME/...`; the header's entry `wavetell` is a JSON object with the
-format version, the encoder's shape, each head's description, front-end settings, provenance, and a sha256 of each part.
+The file is safetensors: plain arrays behind a JSON header, so a model from a stranger can be wrong but
+never dangerous. Tensors are named `encoder/...` and `heads/NAME/...`; the header's entry `wavetell` is a
+JSON object with the format version, the encoder's shape, each head's description, front-end settings,
+provenance, and a sha256 of each part.
 
 >>> load_bundle("paper-synthetic").heads["client-1"].classes  # doctest: +SKIP
 ('BPSK', 'QPSK', '8PSK', '16QAM')
@@ -38,7 +39,8 @@ Arrays = Mapping[str, NDArray[Any]]
 class Bundle:
     """What runs: encoder, heads, and how they came to be.
 
-    ``meta`` holds the settings that travel with the model (``frontend``) and where it came from (``provenance``).
+    ``meta`` holds the settings that travel with the model (``frontend``) and where it came from
+    (``provenance``).
     """
 
     encoder: Encoder
@@ -63,7 +65,9 @@ class Bundle:
             "meta": self.meta,
             "sha256": parts,
         }
-        return description | {"description_sha256": hashlib.sha256(canonical(description).encode()).hexdigest()}
+        return description | {
+            "description_sha256": hashlib.sha256(canonical(description).encode()).hexdigest()
+        }
 
     def save(self, path: Path) -> None:
         """Write the file; a crash leaves the old one or the new one, never half of one."""
@@ -72,7 +76,9 @@ class Bundle:
             tensors |= {f"heads/{name}/{key}": array for key, array in head.arrays().items()}
         raw = write_tensors(tensors, {"wavetell": canonical(self.description())})
         if len(raw) > MAX_BYTES:
-            raise BundleError(f"{path}: the bundle would have {len(raw):,} bytes; at most {MAX_BYTES:,} are allowed")
+            raise BundleError(
+                f"{path}: the bundle would have {len(raw):,} bytes; at most {MAX_BYTES:,} are allowed"
+            )
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
             file.write(raw)
@@ -102,7 +108,9 @@ def find_bundle(name_or_path: str | Path) -> Path:
     shipped = {file.stem: file for file in sorted(SHIPPED.glob("*.safetensors"))}
     if str(name_or_path) in shipped:
         return shipped[str(name_or_path)]
-    raise BundleError(f"there is no model {str(name_or_path)!r}; shipped are {', '.join(shipped)}, or give a file")
+    raise BundleError(
+        f"there is no model {str(name_or_path)!r}; shipped are {', '.join(shipped)}, or give a file"
+    )
 
 
 def parse_bundle(raw: bytes, name: str) -> Bundle:
@@ -115,7 +123,10 @@ def parse_bundle(raw: bytes, name: str) -> Bundle:
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
         raise BundleError(f"the tensors cannot be read ({error}); the file is truncated or damaged") from None
     encoder_arrays, head_arrays = split_tensors(tensors, description["heads"])
-    for part, arrays in {"encoder": encoder_arrays, **{f"heads/{n}": a for n, a in head_arrays.items()}}.items():
+    for part, arrays in {
+        "encoder": encoder_arrays,
+        **{f"heads/{n}": a for n, a in head_arrays.items()},
+    }.items():
         if digest(arrays) != description["sha256"].get(part):
             raise BundleError(f"part {part} does not match its sha256; the file was altered or damaged")
     try:
@@ -153,7 +164,9 @@ def read_description(raw: bytes) -> dict[str, Any]:
     return dict(description)
 
 
-def split_tensors(tensors: Arrays, heads: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+def split_tensors(
+    tensors: Arrays, heads: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """The tensors of the encoder and of each head; others are refused."""
     encoder: dict[str, Any] = {}
     by_head: dict[str, dict[str, Any]] = {name: {} for name in heads}

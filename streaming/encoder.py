@@ -4,11 +4,12 @@ A block is two causal convolutions and a residual,
 
     h = act(conv_d(x)),   y = act(conv_d(h)) + r(x),      conv_d(x)[t] = b + sum_j W_j x[t - (k-1-j) d]
 
-with zeros before the first sample. Blocks have dilations 1, 2, 4, ..., the last one widens to `reduced` channels; then
-the features are pooled over time and mapped linearly to the embedding.
+with zeros before the first sample. Blocks have dilations 1, 2, 4, ..., the last one widens to `reduced`
+channels; then the features are pooled over time and mapped linearly to the embedding.
 
-Each convolution is one GEMM over the shifted inputs laid side by side, and taps that can only see the zeros before
-the first sample are left out: exact, and some 20 times as fast to train on a CPU as `nn.Conv1d` with left padding.
+Each convolution is one GEMM over the shifted inputs laid side by side, and taps that can only see the zeros
+before the first sample are left out: exact, and some 20 times as fast to train on a CPU as `nn.Conv1d` with
+left padding.
 
 >>> Encoder(EncoderShape()).encode(np.zeros((1, 100), np.complex64)).shape
 (1, 320)
@@ -52,7 +53,9 @@ class EncoderShape:
             raise ConfigError(f"encoder.depth is {self.depth}; it must be at most 20")
         for name, choices in (("activation", get_args(Activation)), ("pooling", get_args(Pooling))):
             if getattr(self, name) not in choices:
-                raise ConfigError(f"encoder.{name} is {getattr(self, name)!r}; it must be {' or '.join(choices)}")
+                raise ConfigError(
+                    f"encoder.{name} is {getattr(self, name)!r}; it must be {' or '.join(choices)}"
+                )
 
     @property
     def blocks(self) -> list[tuple[int, int, int]]:
@@ -91,7 +94,7 @@ class CausalConv(nn.Module):
 
     def weight(self) -> Tensor:
         """The weight-normed taps."""
-        scale = self.g / self.v.norm(dim=(1, 2))
+        scale: Tensor = self.g / self.v.norm(dim=(1, 2))
         return (self.v * scale[:, None, None]).permute(2, 1, 0)  # (k, C_in, C_out)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -163,7 +166,9 @@ class Encoder(nn.Module):
     def encode(self, frames: Samples, batch: int = 256) -> NDArray[np.float32]:
         """Frames (B, T), each from an empty state, to embeddings (B, outputs)."""
         if frames.ndim != 2 or frames.shape[1] == 0:
-            raise InputError(f"frames have shape {frames.shape}; expected (frames, samples) with at least one sample")
+            raise InputError(
+                f"frames have shape {frames.shape}; expected (frames, samples) with at least one sample"
+            )
         out = np.empty((len(frames), self.shape.outputs), np.float32)
         for i in range(0, len(frames), batch):
             out[i : i + batch] = self(iq(frames[i : i + batch])).numpy()
@@ -181,11 +186,15 @@ class Encoder(nn.Module):
         found = {name: array.shape for name, array in arrays.items()}
         if expected != found:
             wrong = sorted(set(expected.items()) ^ set(found.items()))[0][0]
-            raise InputError(f"encoder tensor {wrong} has shape {found.get(wrong)}; expected {expected.get(wrong)}")
+            raise InputError(
+                f"encoder tensor {wrong} has shape {found.get(wrong)}; expected {expected.get(wrong)}"
+            )
         encoder.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in arrays.items()})
         return encoder
 
 
 def iq(frames: Samples) -> Tensor:
     """Complex (B, T) as real (B, T, 2)."""
-    return torch.from_numpy(np.ascontiguousarray(frames, np.complex64).view(np.float32)).view(*frames.shape, 2)
+    return torch.from_numpy(np.ascontiguousarray(frames, np.complex64).view(np.float32)).view(
+        *frames.shape, 2
+    )

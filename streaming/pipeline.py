@@ -2,8 +2,9 @@
 
     Source.blocks() -> Agc.push() -> Stream.push() -> Window.push() -> Head.answer() -> Prediction
 
-Each stage keeps its own history, so how the stream is cut into blocks never shows in the result. A block that does not
-begin where the one before it ended is a gap: the states begin anew, and the predictions say so until their past is whole.
+Each stage keeps its own history, so how the stream is cut into blocks never shows in the result. A block
+that does not begin where the one before it ended is a gap: the states begin anew, and the predictions say
+so until their past is whole.
 """
 
 from collections.abc import Callable
@@ -92,7 +93,9 @@ class FramePipeline:
         ends = block.index - len(kept) + (1 + np.arange(whole)) * self.frame
         self.rest, self.next = samples[whole * self.frame :], block.end
         frames = samples[: whole * self.frame].reshape(whole, self.frame)
-        return answers(self.head, self.encoder.encode(normalise(frames)), ends, self.frame, lambda _: "warm", block)
+        return answers(
+            self.head, self.encoder.encode(normalise(frames)), ends, self.frame, lambda _: "warm", block
+        )
 
     def close(self) -> None:
         """Nothing to give back."""
@@ -136,7 +139,9 @@ def choose_head(bundle: Bundle, name: str, mode: Mode) -> Head:
     """The head of this name, or where the name is empty the first that runs in this mode."""
     fitting = [head for head in bundle.heads.values() if head.mode == mode]
     if name and name not in bundle.heads:
-        raise ConfigError(f"model {bundle.name} has no head {name!r}; it has {', '.join(bundle.heads) or 'none'}")
+        raise ConfigError(
+            f"model {bundle.name} has no head {name!r}; it has {', '.join(bundle.heads) or 'none'}"
+        )
     if name and bundle.heads[name].mode != mode:
         has = bundle.heads[name].mode
         hint = f"use --frame {bundle.heads[name].window}" if has == "frame" else "leave --frame out"

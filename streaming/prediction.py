@@ -50,6 +50,8 @@ def as_json(prediction: Prediction, classes: tuple[str, ...]) -> dict[str, Any]:
         "end": prediction.end,
         "label": prediction.label,
         "probability": round(prediction.probability, 4),
-        "probabilities": {name: round(float(p), 4) for name, p in zip(classes, prediction.probabilities, strict=True)},
+        "probabilities": {
+            name: round(float(p), 4) for name, p in zip(classes, prediction.probabilities, strict=True)
+        },
         "past": prediction.past,
     }

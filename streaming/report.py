@@ -1,8 +1,9 @@
 """Reports: the answers of many hops, drawn together for a reader.
 
-A hop may be 100 samples, a reader wants ten lines a second. A report covers a run of hops: it goes out when another
-label has held for `hold` hops (so an odd hop changes nothing), at a gap, and each `interval` samples at the latest.
-Its probabilities are the mean over its hops, and its label is the class where that mean is largest.
+A hop may be 100 samples, a reader wants ten lines a second. A report covers a run of hops: it goes out when
+another label has held for `hold` hops (so an odd hop changes nothing), at a gap, and each `interval`
+samples at the latest. Its probabilities are the mean over its hops, and its label is the class where that
+mean is largest.
 """
 
 from dataclasses import dataclass, replace
@@ -55,7 +56,7 @@ class Run:
 
 
 def open_reporter(head: Head, rate_hz: float, report_ms: float) -> "Reporter":
-    """A reporter for this head's hops; a change must hold for a whole window and a quarter of the interval."""
+    """A reporter for this head; a change must hold for a whole window and a quarter of the interval."""
     interval = max(1, round(rate_hz * report_ms / 1000))
     return Reporter(head.classes, interval, hold=max(head.window, interval // 4) // head.hop)
 
@@ -68,7 +69,9 @@ class Reporter:
         self.interval = interval  # samples
         self.hold = hold  # hops that another label must last to end a run
         self.run: Run | None = None
-        self.other: list[Prediction] = []  # the newest hops, as long as they agree on another label than the run's
+        self.other: list[
+            Prediction
+        ] = []  # the newest hops, as long as they agree on another label than the run's
 
     def push(self, predictions: list[Prediction]) -> list[Report]:
         """The reports that these predictions complete."""
@@ -83,7 +86,9 @@ class Reporter:
         if self.run is None:
             self.run = Run(prediction)
             return reports
-        if prediction.label == self.run.label(self.classes) or (self.other and self.other[0].label != prediction.label):
+        if prediction.label == self.run.label(self.classes) or (
+            self.other and self.other[0].label != prediction.label
+        ):
             self.merge()
         if prediction.label == self.run.label(self.classes):
             self.run.add(prediction)

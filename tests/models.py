@@ -8,7 +8,12 @@ from streaming.head import Head, Mode
 
 
 def tiny_head(
-    encoder: Encoder, name: str = "tiny", mode: Mode = "frame", window: int = 100, hop: int = 100, seed: int = 0
+    encoder: Encoder,
+    name: str = "tiny",
+    mode: Mode = "frame",
+    window: int = 100,
+    hop: int = 100,
+    seed: int = 0,
 ) -> Head:
     """A head with random support vectors, for tests that are not about what it says."""
     rng, outputs = np.random.default_rng(seed), encoder.shape.outputs

@@ -22,7 +22,11 @@ def run(args: argparse.Namespace) -> None:
     """Print what holds."""
     resolved = resolve()
     if args.json:
-        print(json.dumps({name: {"value": v.value, "origin": v.origin} for name, v in resolved.items()}, indent=2))
+        print(
+            json.dumps(
+                {name: {"value": v.value, "origin": v.origin} for name, v in resolved.items()}, indent=2
+            )
+        )
         return
     for name, value in resolved.items():
         print(f"{name:<10} {value.value!s:<26} {value.origin:<28} {SETTINGS[name].help}")

@@ -39,7 +39,10 @@ def run(args: argparse.Namespace) -> None:
     bundle = load_bundle(values.model)
     head = choose_head(bundle, values.head, "live")
     engine = open_engine(bundle.encoder, hop=head.hop, backend=values.backend, threads=values.threads)
-    with open_source(source_address(args.source)) as source, closing(LivePipeline(bundle, head, engine)) as pipeline:
+    with (
+        open_source(source_address(args.source)) as source,
+        closing(LivePipeline(bundle, head, engine)) as pipeline,
+    ):
         reporter = None
         for block in source.blocks():
             if reporter is None:
@@ -55,7 +58,10 @@ def run(args: argparse.Namespace) -> None:
 
 def write(report: Report, classes: tuple[str, ...], source: Source) -> None:
     """One line, at once: the reader may be a pipe."""
-    line = as_json(report.prediction, classes) | {"hops": report.hops, "lost": sum(source.counts.lost.values())}
+    line = as_json(report.prediction, classes) | {
+        "hops": report.hops,
+        "lost": sum(source.counts.lost.values()),
+    }
     sys.stdout.write(json.dumps(line) + "\n")
     sys.stdout.flush()
 

@@ -1,6 +1,7 @@
 """Look at a model, or check that its file is whole.
 
-`show` tells what is in it and where it came from; `verify` checks every part against its sha256 and says one line.
+`show` tells what is in it and where it came from; `verify` checks every part against its sha256 and says
+one line.
 
 examples:
   wavetell model show paper-synthetic
@@ -25,7 +26,11 @@ def run(args: argparse.Namespace) -> None:
     bundle = load_bundle(args.model)
     size = find_bundle(args.model).stat().st_size
     if args.json:
-        print(json.dumps({"name": bundle.name, "sha256": bundle.sha256, "bytes": size} | bundle.description(), indent=2))
+        print(
+            json.dumps(
+                {"name": bundle.name, "sha256": bundle.sha256, "bytes": size} | bundle.description(), indent=2
+            )
+        )
         return
     if args.action == "verify":
         print(f"{bundle.name}: whole, {size:,} bytes, {len(bundle.heads)} heads, sha256 {bundle.sha256}")
@@ -34,13 +39,13 @@ def run(args: argparse.Namespace) -> None:
     weights = sum(array.size for name, array in bundle.encoder.arrays().items() if not name.endswith(".g"))
     print(f"{bundle.name}  {size:,} bytes  sha256 {bundle.sha256}")
     print(
-        f"encoder  {weights:,} weights, {shape.depth + 1} blocks, {shape.activation}, {shape.pooling} pooling, "
-        f"{shape.outputs} outputs, sees {shape.receptive_field:,} samples"
+        f"encoder  {weights:,} weights, {shape.depth + 1} blocks, {shape.activation}, "
+        f"{shape.pooling} pooling, {shape.outputs} outputs, sees {shape.receptive_field:,} samples"
     )
     for head in bundle.heads.values():
         print(
-            f"head     {head.name}: {', '.join(head.classes)}; {head.mode} mode, window {head.window}, hop {head.hop}, "
-            f"{head.kernel} SVM"
+            f"head     {head.name}: {', '.join(head.classes)}; {head.mode} mode, window {head.window}, "
+            f"hop {head.hop}, {head.kernel} SVM"
         )
     for key, value in bundle.meta.get("provenance", {}).items():
         print(f"{key:<8} {value}")

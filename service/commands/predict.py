@@ -1,7 +1,7 @@
 """Name the modulation in a recording, one answer a window and one for the whole.
 
-With --frame N each N samples are a frame of their own, divided by its RMS and encoded from an empty state, as in the
-paper's sets. Without it the recording is a stream, and a window of it is answered with its past.
+With --frame N each N samples are a frame of their own, divided by its RMS and encoded from an empty state,
+as in the paper's sets. Without it the recording is a stream, and a window of it is answered with its past.
 
 examples:
   wavetell predict capture_433.92M_250k.cu8
@@ -63,13 +63,15 @@ def run(args: argparse.Namespace) -> None:
                 else:
                     whole.add(prediction)
     if whole is None:
-        raise WavetellError(f"{args.file} has {source.counts.samples:,} samples; a window needs {head.window:,}")
+        raise WavetellError(
+            f"{args.file} has {source.counts.samples:,} samples; a window needs {head.window:,}"
+        )
+    report = whole.report(head.classes)
+    answer = report.prediction
     if args.json:
-        report = whole.report(head.classes)
-        print(json.dumps({"whole": True, "windows": report.hops} | as_json(report.prediction, head.classes)))
+        print(json.dumps({"whole": True, "windows": report.hops} | as_json(answer, head.classes)))
     else:
-        report = whole.report(head.classes)
-        print(f"whole: {report.prediction.label} ({report.prediction.probability:.0%}) over {report.hops:,} windows")
+        print(f"whole: {answer.label} ({answer.probability:.0%}) over {report.hops:,} windows")
 
 
 def show(prediction: Prediction, classes: tuple[str, ...], as_lines: bool) -> None:
@@ -77,4 +79,5 @@ def show(prediction: Prediction, classes: tuple[str, ...], as_lines: bool) -> No
     if as_lines:
         print(json.dumps(as_json(prediction, classes)))
     else:
-        print(f"{prediction.start:>12,}  {prediction.label:<10} {prediction.probability:>4.0%}  {prediction.past}")
+        p = prediction
+        print(f"{p.start:>12,}  {p.label:<10} {p.probability:>4.0%}  {p.past}")

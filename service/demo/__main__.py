@@ -60,7 +60,10 @@ def main() -> None:
     ]
     try:
         wait_for_service(address, children[1])
-        print(f"\n  wavetell is listening to a recording of several modulations in turn.\n  {address}/docs\n", flush=True)
+        print(
+            f"\n  wavetell is listening to a recording of several modulations in turn.\n  {address}/docs\n",
+            flush=True,
+        )
         limit = ["--seconds", str(seconds)] if seconds else []
         children.append(subprocess.Popen([*WAVETELL, "listen", f"zmq:{air}", "--report-ms", "1000", *limit]))
         children[2].wait()

@@ -1,6 +1,6 @@
-"""Make the demo's recording: four modulations in turn at 12 dB, one sample a symbol, as the paper's signals are.
+"""Make the demo's recording: four modulations in turn at 12 dB, one sample a symbol as in the paper.
 
-    python -m service.demo.record
+python -m service.demo.record
 """
 
 import numpy as np

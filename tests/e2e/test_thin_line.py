@@ -1,4 +1,4 @@
-"""From a recording through real ZMQ to printed answers, and over HTTP: real processes, as a user starts them."""
+"""From a recording through real ZMQ to printed answers, and over HTTP, in processes as a user starts them."""
 
 import json
 import os
@@ -23,7 +23,9 @@ def start():
     started = []
 
     def start(*argv, **more):
-        started.append(subprocess.Popen([*WAVETELL, *argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more))
+        started.append(
+            subprocess.Popen([*WAVETELL, *argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+        )
         return started[-1]
 
     yield start

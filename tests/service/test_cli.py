@@ -61,7 +61,10 @@ def test_a_users_error_is_one_line_and_exit_code_2(argv, message):
 
 def test_help_does_not_wait_for_torch():
     code = "import service.cli, sys; service.cli.main(['--help']); assert 'torch' not in sys.modules"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False).returncode == 0
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False).returncode
+        == 0
+    )
 
 
 def test_config_prints_values_and_origins():
@@ -73,7 +76,9 @@ def test_config_prints_values_and_origins():
 def test_a_reader_that_has_seen_enough_is_no_error():
     """`wavetell ... | head` ends without a traceback."""
     producer = subprocess.Popen(
-        [sys.executable, "-m", "service.cli", "config", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, "-m", "service.cli", "config", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
     producer.stdout.close()
     error = producer.stderr.read()

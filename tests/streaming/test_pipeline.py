@@ -1,5 +1,7 @@
 """The pipeline answers what the batch encoder would, for any cut, and says where its past was cut."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -39,7 +41,7 @@ def blocks(samples, cuts=(), first=0):
     edges = [0, *sorted(cuts), len(samples)]
     return [
         Block(samples[a:b], first + a, rate_hz=1000.0, utc_ns=1_000_000_000 + (first + a) * 1_000_000)
-        for a, b in zip(edges, edges[1:], strict=False)
+        for a, b in itertools.pairwise(edges)
         if b > a
     ]
 
@@ -64,7 +66,9 @@ def test_a_live_answer_is_the_heads_over_the_batch_features_of_the_whole_history
 @settings(max_examples=30, deadline=None)
 def test_how_the_stream_is_cut_never_shows(bundle, cuts):
     whole, cut = push(live(bundle), blocks(SIGNAL)), push(live(bundle), blocks(SIGNAL, cuts))
-    assert [(p.start, p.end, p.past, p.utc_ns) for p in whole] == [(p.start, p.end, p.past, p.utc_ns) for p in cut]
+    assert [(p.start, p.end, p.past, p.utc_ns) for p in whole] == [
+        (p.start, p.end, p.past, p.utc_ns) for p in cut
+    ]
     np.testing.assert_allclose([p.probabilities for p in whole], [p.probabilities for p in cut], atol=1e-4)
 
 
