@@ -183,6 +183,9 @@ def test_two_streams_with_different_keys_are_not_mixed(push):
         push.send_multipart([b"b", SAMPLES.tobytes()])
         with pytest.raises(FormatError, match="sends the keys b'a' and b'b'; choose one with key="):
             collect(source, 20_000)
+
+
+def test_only_messages_with_the_key_are_taken(push):
     with open_source(address_of(push, "rate=1M&key=b")) as source:
         for key in (b"a", b"b", b"bb", b"b"):
             push.send_multipart([key, SAMPLES.tobytes()])
