@@ -68,7 +68,7 @@ class Recorder:
         self._description = description
         self._captures: list[dict[str, Any]] = []
         self._unsaved, self._saved_s = False, float("-inf")
-        self._rate_hz = 0.0
+        self.rate_hz = 0.0
         self._first = self._next = 0  # index in the source
         self._digest = hashlib.sha512()
         self._head = b""  # of the archive
@@ -85,8 +85,8 @@ class Recorder:
         if self.ended:
             return False
         if not self._captures:
-            self._rate_hz, self._first, self._next = block.rate_hz, block.index, block.index
-        if block.rate_hz != self._rate_hz:
+            self.rate_hz, self._first, self._next = block.rate_hz, block.index, block.index
+        if block.rate_hz != self.rate_hz:
             return self._end("the rate of the source changed")  # SigMF has one rate for a recording
         room, reason = self._room(block)
         try:
@@ -117,7 +117,7 @@ class Recorder:
         if self._max_bytes is not None:
             limits.append((int(self._max_bytes) // SAMPLE - self.samples, "size limit"))
         if self._max_seconds is not None:
-            last = self._first + round(self._max_seconds * self._rate_hz)
+            last = self._first + round(self._max_seconds * self.rate_hz)
             limits.append((max(0, last - block.index), "time limit"))
         return min(limits, key=lambda limit: limit[0])
 
@@ -177,7 +177,7 @@ class Recorder:
     def _metadata(self, sha512: str | None) -> bytes:
         info = {
             sigmf.DATATYPE_KEY: "cf32_le",
-            sigmf.SAMPLE_RATE_KEY: self._rate_hz,
+            sigmf.SAMPLE_RATE_KEY: self.rate_hz,
             sigmf.RECORDER_KEY: "wavetell",
             sigmf.EXTENSIONS_KEY: [{"name": "wavetell", "version": "1.0.0", "optional": True}],
         }

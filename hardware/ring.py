@@ -7,7 +7,7 @@ from streaming.block import Block
 
 
 class RingBuffer:
-    """Holds whole blocks; memory stays within `seconds` and one block."""
+    """Holds the newest block and `seconds` before it, in whole blocks."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -16,7 +16,7 @@ class RingBuffer:
     def push(self, block: Block) -> None:
         """Add a block and forget what is too old."""
         self._blocks.append(block)
-        oldest = block.end - self.seconds * block.rate_hz
+        oldest = block.index - self.seconds * block.rate_hz
         while self._blocks[0].end <= oldest:
             self._blocks.popleft()
 

@@ -49,14 +49,16 @@ class TriggeredRecorder:
             if self.recorder:
                 self._write(block)
 
-    def trigger(self, path: str | Path, index: int | None = None, description: str = "") -> Recorder | None:
-        """Record around sample `index`, the newest one by default; None before the first block."""
+    def trigger(
+        self, path: str | Path, first: int | None = None, last: int | None = None, description: str = ""
+    ) -> Recorder | None:
+        """Record around the samples `first` to `last`, the newest one by default; None before any block."""
         with self._lock:
             if self._newest is None:
                 return None
             rate_hz = self._newest.rate_hz
-            at = self._newest.end if index is None else index
-            self._stop = max(self._stop, at + round(self.after_s * rate_hz))
+            at = self._newest.end if first is None else first
+            self._stop = max(self._stop, (last or at) + round(self.after_s * rate_hz))
             if self.recorder is None:
                 self.recorder = recorder = Recorder(path, self.max_bytes, description=description)
                 for block in self._ring.since(at - round(self.before_s * rate_hz)):
