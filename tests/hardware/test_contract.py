@@ -97,15 +97,23 @@ def zmq_rig(kind: str, tags: bool) -> Callable[[object], object]:
     return rig
 
 
-@contextmanager
-def soapy_rig(folder) -> Iterator[Rig]:
-    need_replay_radio()
+def soapy_rig(binding: str) -> Callable[[object], object]:
+    @contextmanager
+    def rig(folder) -> Iterator[Rig]:
+        need_replay_radio()
 
-    def address(device: str) -> str:
-        return f"soapy:driver=replay,serial={next(serials)},buffer=60{device}?rate=1M"
+        def address(device: str) -> str:
+            device = f"driver=replay,serial={next(serials)},buffer=60{device}"
+            return f"soapy:{device}?rate=1M&binding={binding}"
 
-    gap = address(",time=1,overflow_every=20000,overflow_lose=1234")
-    yield Rig(address(""), address("") + "&silence=60", "soapy:driver=nosuch?rate=1M", gap=gap)
+        yield Rig(
+            address(""),
+            address(",lose_after=1,lose_how=silence") + "&silence=60",
+            "soapy:driver=nosuch?rate=1M",
+            gap=address(",time=1,overflow_every=20000,overflow_lose=1234"),
+        )
+
+    return rig
 
 
 @contextmanager
@@ -127,7 +135,8 @@ RIGS = {
     "zmq sub with tags": zmq_rig("pub", True),
     "zmq pull": zmq_rig("push", False),
     "zmq pull with tags": zmq_rig("push", True),
-    "soapy": soapy_rig,
+    "soapy by its binding": soapy_rig("python"),
+    "soapy by ctypes": soapy_rig("ctypes"),
     "rtltcp": rtltcp_rig,
 }
 
@@ -173,7 +182,9 @@ def test_blocks_do_not_share_memory(rig):
         assert not np.shares_memory(first.samples, second.samples)
 
 
-@pytest.mark.parametrize("rig", ["file", "zmq pull with tags", "soapy"], indirect=True)
+@pytest.mark.parametrize(
+    "rig", ["file", "zmq pull with tags", "soapy by its binding", "soapy by ctypes"], indirect=True
+)
 def test_a_gap_is_where_the_index_jumps_and_is_counted(rig):
     with open_source(rig.gap) as source:
         blocks = take(source, 50_000)
