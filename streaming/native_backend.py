@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from streaming.block import Samples
 from streaming.encoder import Activation, Encoder
 from streaming.engine import Engine, Hops, Stream, check_samples, not_finite
+from streaming.errors import BackendError
 from streaming.native_library import Work, choose_isa, library
 
 
@@ -90,6 +91,8 @@ class NativeEngine(Engine):
         self.push_one = library().wavetell_push_one
         activation = get_args(Activation).index(self.shape.activation)
         self.handle = library().wavetell_engine(isa.encode(), activation, self.shape.kernel, hop, threads)
+        if self.handle is None:
+            raise BackendError(f"the native kernel may not run {isa} in this process")
         for block, (c_in, c_out, dilation) in zip(self.blocks, self.shape.blocks, strict=True):
             arrays = (block.conv1.taps, block.conv1.bias, block.conv2.taps, block.conv2.bias)
             residual = map(_floats, block.residual) if block.residual else (None, None)
@@ -139,7 +142,7 @@ class NativeEngine(Engine):
         return Hops(values[0], values[1])
 
     def __del__(self) -> None:
-        if hasattr(self, "handle"):
+        if getattr(self, "handle", None):
             library().wavetell_engine_close(self.handle)
 
 

@@ -1,7 +1,7 @@
 """The compiled kernel: where it is, and which of its instruction sets really work on this machine.
 
 An instruction set that the processor advertises may still be refused by the operating system or a virtual
-machine, and then the process dies. So each is first run in a child process and compared with the portable path.
+machine, and then the process dies. So a child process runs each first, and compares it with portable code.
 """
 
 import ctypes

@@ -76,6 +76,7 @@ class TorchStream(Stream):
 
     def reset(self) -> None:
         """Forget everything: rows before the first sample are never read from the rings."""
+        self.check_open()
         self._position = 0
         self.maximum = np.full(self.engine.shape.reduced, -np.inf, np.float32)
         self.total = np.zeros(self.engine.shape.reduced)

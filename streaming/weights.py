@@ -1,4 +1,4 @@
-"""The encoder's weights as the engine uses them: weight norm folded, plain arrays, and a fingerprint of them."""
+"""The encoder's weights as the engine uses them: weight norm folded, plain arrays, and a fingerprint."""
 
 import hashlib
 from dataclasses import dataclass

@@ -116,7 +116,9 @@ double wavetell_check(const char* isa) {
     return error / largest;
 }
 
+// nullptr where the processor or its operating system does not permit the instruction set; tiles are asked for here.
 void* wavetell_engine(const char* isa, int activation, int taps, int hop, int threads) {
+    if (!wavetell_supports(isa)) return nullptr;
     return new Engine(find(isa), Activation(activation), taps, hop, threads);
 }
 
