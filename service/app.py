@@ -13,13 +13,25 @@ from starlette.types import ASGIApp
 from service.database import OUTAGE
 from service.errors import Conflict, NotFound, Refused
 from service.guard import Guard, Rules
-from service.routes import history, labels, live, models, predict, spectrum, streams, system
+from service.plugins import Jobs
+from service.routes import (
+    history,
+    labels,
+    live,
+    models,
+    plugins,
+    predict,
+    recordings,
+    spectrum,
+    streams,
+    system,
+)
 from service.routes.common import PROBLEMS
 from service.station import Station
 from streaming.errors import WavetellError
 
 STATUS: dict[type[WavetellError], int] = {NotFound: 404, Conflict: 409, Refused: 403}
-ROUTERS = (predict, streams, live, spectrum, history, labels, models, system)
+ROUTERS = (predict, streams, live, spectrum, history, recordings, labels, models, plugins, system)
 
 
 def create_app(station: Station, rules: Rules) -> ASGIApp:
@@ -37,7 +49,7 @@ def create_app(station: Station, rules: Rules) -> ASGIApp:
         lifespan=lifespan,
         responses=PROBLEMS,
     )
-    app.state.station, app.state.rules = station, rules
+    app.state.station, app.state.rules, app.state.jobs = station, rules, Jobs(station)
     for module in ROUTERS:
         app.include_router(module.router)
 

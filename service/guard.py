@@ -37,7 +37,7 @@ class Rules:
     per_second: int = 200
 
 
-class Refusal(Exception):  # noqa: N818  (an answer, not an error)
+class Refusal(Exception):
     """The answer to a request that goes no further."""
 
     def __init__(self, status: int, detail: str, headers: dict[str, str] | None = None) -> None:

@@ -9,6 +9,7 @@ from service.runs import Run
 from streaming.block import Block
 from streaming.prediction import utc_text
 
+EXTENSIONS = [{"name": name, "version": "1.0.0", "optional": True} for name in ("wavetell", "signal")]
 LABEL_LENGTH = 20  # characters that SigMF allows
 
 
@@ -20,7 +21,7 @@ def metadata(
         sigmf.DATATYPE_KEY: "cf32_le",
         sigmf.SAMPLE_RATE_KEY: rate_hz,
         sigmf.RECORDER_KEY: "wavetell",
-        sigmf.EXTENSIONS_KEY: [{"name": "wavetell", "version": "1.0.0", "optional": True}],
+        sigmf.EXTENSIONS_KEY: EXTENSIONS,
     }
     return {
         "global": info | {sigmf.VERSION_KEY: sigmf.__specification__},

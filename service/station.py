@@ -4,7 +4,10 @@ import argparse
 import hashlib
 import json
 import logging
+import secrets
+import tempfile
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +17,16 @@ from service.database import open_database
 from service.embedding import Embedder
 from service.errors import Conflict, NotFound
 from service.events import Detector, Event
+from service.fitting import Fitter
 from service.history import History
 from service.hub import Hub
 from service.labels import Label, LabelStore
 from service.models import ModelStore
 from service.predictor import Predictor
+from service.recordings import RecordingStore
 from service.runtime import Runtime
 from service.sinks import open_sinks
-from service.store import write_whole
+from service.store import checked_name, write_whole
 from service.streams import Limits, Stream
 from streaming.bundle import Bundle
 from streaming.engine import Engine, open_engine
@@ -43,6 +48,7 @@ class Station:
         self.data.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.models = ModelStore(self.data / "models", values.model)
         self.labels = LabelStore(self.data / "labels")
+        self.fitter = Fitter()
         self.hub = Hub()
         self.sinks = open_sinks(values.sinks)
         self.changing = threading.Lock()  # held while it changes which streams, heads and model there are
@@ -52,6 +58,7 @@ class Station:
         self.history = History(
             open_database(values.history, self.data), self._tell, values.keep_days, values.keep_mb
         )
+        self.recordings = RecordingStore(self.data / "recordings", self.history, values.recordings_mb << 20)
         self.reading = open_database(values.history, self.data)
         self.runtime = Runtime(bundle, engine)
         self.runtime.start()
@@ -66,7 +73,9 @@ class Station:
     def close(self) -> None:
         """Close the sources, work off what waits, write everything."""
         self.hub.close()
+        self.fitter.close()
         self.runtime.close()
+        self.recordings.close()
         self.history.close()
         self.reading.close()
         for sink in self.sinks:
@@ -165,9 +174,41 @@ class Station:
 
     # Model
 
-    def activate(self, name: str) -> None:
-        """Put a model to use: every stream switches at one hop."""
+    def activate(self, name: str) -> str:
+        """Put a model to use: every stream switches at one hop.
+
+        Heads in use that were fitted here are fitted again for it, so the model may get another name.
+        """
+        for head in self._heads_to_carry(self.models.load(name)):
+            name = self._fit(name, head)["model"]
         self._change(name, [*self.models.activations(), name])
+        return name
+
+    def _heads_to_carry(self, bundle: Bundle) -> list[str]:
+        """Heads in use that were fitted to labels of this station and that another model lacks."""
+        ours = self.runtime.bundle.meta.get("fitted", {})
+        used = {answers.head.name for answers in self.runtime.answers.values()}
+        return sorted(used & set(ours) - set(bundle.heads))
+
+    def fit(self, head: str, streams: list[str] | None) -> dict[str, Any]:
+        """Fit a head to the labels and answer these streams (else all) with it, from one hop on."""
+        for stream_id in streams or []:
+            self.stream(stream_id)
+        made = self._fit(self.models.activations()[-1], checked_name(head, "head"))
+        self._change(made["model"], [*self.models.activations(), made["model"]], head, streams)
+        return made
+
+    def _fit(self, model: str, head: str) -> dict[str, Any]:
+        """A new model: the old one with a head fitted to the labels."""
+        bundle = self.models.load(model)
+        like = bundle.heads.get(head) or choose_head(bundle, "", "live")
+        with tempfile.TemporaryDirectory(dir=self.data) as folder:
+            base, result = Path(folder) / "base.safetensors", Path(folder) / "result.safetensors"
+            bundle.save(base)
+            answer = self.fitter.fit(base, self.labels.folder, like.name, head, result)
+            name = f"{head[:24]}-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{secrets.token_hex(2)}"
+            self.models.add(name, result.read_bytes())
+        return answer | {"model": name}
 
     def roll_back(self) -> str:
         """Put the model before this one to use again."""
@@ -177,17 +218,20 @@ class Station:
         self._change(names[-2], names[:-1])
         return names[-2]
 
-    def _change(self, name: str, activations: list[str]) -> None:
+    def _change(
+        self, name: str, activations: list[str], head: str = "", streams: list[str] | None = None
+    ) -> None:
         with self.changing:
-            self.use_bundle(self.models.load(name))
+            self._use(self.models.load(name), head, streams)
             self.models.record(activations)
 
-    def use_bundle(self, bundle: Bundle) -> None:
-        """Switch everything to this bundle; the caller holds `changing`."""
+    def _use(self, bundle: Bundle, head: str, streams: list[str] | None) -> None:
+        """Switch everything to this bundle, and these streams (else all) to this head if one is named."""
         default = choose_head(bundle, self.values.head if self.values.head in bundle.heads else "", "live")
         heads = {}
         for stream_id, answers in list(self.runtime.answers.items()):
-            named = bundle.heads.get(answers.head.name)
+            chosen = head and (streams is None or stream_id in streams)
+            named = bundle.heads.get(head if chosen else answers.head.name)
             heads[stream_id] = (
                 named if named and (named.mode, named.hop) == ("live", default.hop) else default
             )
@@ -202,6 +246,7 @@ class Station:
 
     def label(self, stream: Stream, span: tuple[int, int], label: str) -> Label:
         """Keep a stretch of a stream under a label."""
+        self.fitter.warm()
         predictor, head = self.predictor, self.runtime.answers[stream.id].head
         embedder = Embedder(predictor.bundle, predictor.engine, head)
         return self.labels.add(stream.id, stream.ring, span, label, embedder)

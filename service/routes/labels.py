@@ -3,9 +3,9 @@
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body
+from fastapi import APIRouter, Body, Path
 from fastapi.concurrency import run_in_threadpool
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from service.routes.common import Span, TheStation
 
@@ -17,6 +17,14 @@ class NewLabel(Span):
 
     stream: str = Field(max_length=100)
     label: str = Field(min_length=1, max_length=20, pattern=r"^[\w .+/-]+$")
+
+
+class WhatToFit(BaseModel):
+    """Which streams get the new head; all if none are named."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    streams: list[str] | None = Field(None, max_length=1000)
 
 
 @router.post("/labels", status_code=201)
@@ -38,6 +46,19 @@ async def list_all(station: TheStation) -> dict[str, Any]:
     for label in labels:
         counts[label.label] = counts.get(label.label, 0) + 1
     return {"labels": [asdict(label) for label in labels], "counts": counts}
+
+
+@router.post("/heads/{name}/fit")
+async def fit(
+    station: TheStation,
+    name: Annotated[str, Path(max_length=64)],
+    wanted: Annotated[WhatToFit | None, Body(examples=[{}])] = None,
+) -> dict[str, Any]:
+    """Fit a head to all labels and answer with it, from one hop on; the model before can be rolled back to.
+
+    `before` and `after` count windows by truth and answer, `after` on labels the head had not seen.
+    """
+    return await run_in_threadpool(station.fit, name, wanted.streams if wanted else None)
 
 
 @router.delete("/labels/{label_id}", status_code=204)

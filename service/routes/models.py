@@ -43,5 +43,4 @@ async def roll_back(station: TheStation) -> dict[str, str]:
 @router.post("/{name}/activate")
 async def activate(station: TheStation, name: Name) -> dict[str, str]:
     """Put a model to use: it is warmed from what is kept, and every stream switches at one hop."""
-    await run_in_threadpool(station.activate, name)
-    return {"active": name}
+    return {"active": await run_in_threadpool(station.activate, name)}

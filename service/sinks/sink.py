@@ -12,7 +12,7 @@ DEPTH = 10_000  # events that wait while the other side is away; then the oldest
 BACKOFF_S = (0.5, 30.0)
 
 
-class Away(Exception):  # noqa: N818  (a state of the other side, not an error of ours)
+class Away(Exception):
     """The other side did not take it; it may later."""
 
 
