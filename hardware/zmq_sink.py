@@ -100,7 +100,11 @@ class ZmqSink:
 
     def _count_readers(self) -> None:
         while self._socket.poll(0):
-            self._readers += 1 if self._socket.recv()[:1] == b"\x01" else -1
+            if self._socket.recv()[:1] == b"\x01":
+                self._readers += 1
+                self._told = None  # a new reader does not know the rate yet
+            else:
+                self._readers -= 1
 
     def __enter__(self) -> Self:
         return self

@@ -13,6 +13,7 @@ log = logging.getLogger(__name__)
 
 SAMPLE = 8  # bytes, complex64
 UTC_FROM_S = 1e9  # a device that was never told the time counts from 0
+RATE_WITHIN_S = 3.0  # who joins late waits so long for a sender with tags to say its rate again
 OVERFLOW_UP_TO_S = 60.0  # a bigger jump of rx_time is a clock that was set, not a loss
 
 
@@ -33,6 +34,7 @@ class ZmqStream:
         self._gap: Gap | None = None
         self._time: tuple[int, int, float] | None = None  # index, seconds, fraction
         self._last_s = 0.0
+        self._first_s: float | None = None
 
     def lose(self, gap: Gap) -> None:
         """Mark samples as lost before the next one."""
@@ -62,6 +64,7 @@ class ZmqStream:
             tags = sorted(header.tags, key=lambda tag: tag.offset)
         self.tagged = header is not None
         self._last_s = now
+        self._first_s = now if self._first_s is None else self._first_s
         done = 0
         for tag in tags:
             at = min(max(tag.offset - (header.offset if header else 0), done), len(samples))
@@ -119,6 +122,9 @@ class ZmqStream:
         if not len(samples):
             return
         if self.rate_hz is None:
+            if self._shift is not None and self._last_s - (self._first_s or 0) < RATE_WITHIN_S:
+                self._shift -= len(samples)  # the stream begins where its rate is known
+                return
             raise FormatError(
                 f"{self.name} did not say its rate (a tag rx_rate); add rate=250k or what it is"
             )

@@ -18,12 +18,19 @@ install() {  # install WHAT-IT-GIVES PACKAGE...
         echo "missing: ${missing[*]} ($gives); install them to have it" >&2
         return
     fi
+    # Debian starts a server when it installs it, unless this file says no: the tests start their own.
+    local policy=/usr/sbin/policy-rc.d
+    if [ ! -e $policy ]; then
+        trap '"${sudo[@]}" rm -f /usr/sbin/policy-rc.d' RETURN
+        printf '#!/bin/sh\nexit 101\n' | "${sudo[@]}" tee $policy >/dev/null
+        "${sudo[@]}" chmod +x $policy
+    fi
     if [ -z "${apt_updated:-}" ]; then
         "${sudo[@]}" apt-get update -qq
         apt_updated=1
     fi
-    DEBIAN_FRONTEND=noninteractive "${sudo[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null ||
-        echo "could not install: ${missing[*]} ($gives)" >&2
+    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" \
+        >/dev/null || echo "could not install: ${missing[*]} ($gives)" >&2
 }
 
 case $1 in
@@ -34,7 +41,9 @@ python)
 tests)
     install "radios by SoapySDR, and SoapyRemote" \
         python3-soapysdr soapysdr-tools libsoapysdr-dev soapysdr-module-remote soapyremote-server dbus-daemon
-    install "a check that the kernel compiles for arm64" g++-aarch64-linux-gnu
+    install "a check that the kernel compiles for arm64" g++ g++-aarch64-linux-gnu
+    install "an MQTT broker and a PostgreSQL server of the tests' own" mosquitto postgresql
+    install "a browser for the dashboard" chromium
     .venv/bin/python tests/link_soapy.py
     bash tests/setup_gnuradio.sh
     ;;

@@ -1,6 +1,6 @@
 """List the radios that are connected, and what each can do.
 
-Examples:
+examples:
   wavetell devices
   wavetell devices driver=rtlsdr
   wavetell devices --json

@@ -60,7 +60,7 @@ def write(report: Report, classes: tuple[str, ...], source: Source) -> None:
     """One line, at once: the reader may be a pipe."""
     line = as_json(report.prediction, classes) | {
         "hops": report.hops,
-        "lost": sum(source.counts.lost.values()),
+        "lost": sum(source.counts.lost.values()) + sum(source.counts.lost_estimated.values()),
     }
     sys.stdout.write(json.dumps(line) + "\n")
     sys.stdout.flush()

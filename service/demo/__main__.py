@@ -2,8 +2,8 @@
 
 Run by `make demo`; three processes, as a user would start them by hand:
 
-    wavetell replay demo.sigmf-meta --zmq tcp://127.0.0.1:PORT --loop
-    wavetell serve
+    wavetell replay demo.sigmf-meta --zmq tcp://127.0.0.1:PORT --loop --tags
+    wavetell serve zmq:tcp://127.0.0.1:PORT
     wavetell listen zmq:tcp://127.0.0.1:PORT
 """
 
@@ -12,6 +12,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -54,9 +55,10 @@ def main() -> None:
     air = f"tcp://127.0.0.1:{free_port()}"
     port = free_port(int(os.environ.get("WAVETELL_PORT", "8433")))
     address = f"http://127.0.0.1:{port}"
+    data = tempfile.TemporaryDirectory(prefix="wavetell-demo-")
     children = [
-        subprocess.Popen([*WAVETELL, "replay", str(RECORDING), "--zmq", air, "--loop"]),
-        subprocess.Popen([*WAVETELL, "serve", "--port", str(port)]),
+        subprocess.Popen([*WAVETELL, "replay", str(RECORDING), "--zmq", air, "--loop", "--tags"]),
+        subprocess.Popen([*WAVETELL, "serve", f"zmq:{air}", "--port", str(port), "--data", data.name]),
     ]
     try:
         wait_for_service(address, children[1])
@@ -74,6 +76,7 @@ def main() -> None:
             child.terminate()
         for child in children:
             child.wait(10)
+        data.cleanup()
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ def lines(process):
 
 def test_a_replayed_recording_is_heard_and_named(start):
     air = f"tcp://127.0.0.1:{free_port()}"
-    start("replay", str(RECORDING), "--zmq", air, "--loop")
+    start("replay", str(RECORDING), "--zmq", air, "--loop", "--tags")
     heard = lines(start("listen", f"zmq:{air}", "--seconds", "3"))
     assert heard
     assert all(set(line["probabilities"]) == {"BPSK", "QPSK", "8PSK", "16QAM"} for line in heard)

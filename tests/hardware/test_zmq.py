@@ -131,6 +131,22 @@ def test_without_a_rate_there_is_no_stream():
         list(stream().push(SAMPLES.tobytes(), 0))
 
 
+def test_who_joins_late_begins_where_the_rate_is_said_again():
+    one = stream()
+    assert list(one.push(message(1000, 100), 0.0)) == []
+    (block,) = one.push(message(1100, 100, Tag(1160, "rx_rate", 1e6)), 0.1)
+    assert (block.index, len(block.samples), block.gap) == (0, 40, None)
+    (block,) = one.push(message(1200, 100), 0.2)
+    assert (block.index, block.gap) == (40, None)
+
+
+def test_a_sender_with_tags_that_never_says_its_rate_is_named():
+    one = stream()
+    assert list(one.push(message(0, 100), 0.0)) == []
+    with pytest.raises(FormatError, match="did not say its rate"):
+        list(one.push(message(100, 100), 5.0))
+
+
 @pytest.mark.parametrize("raw", [bytes(13), message(0, 10) + b"abc"])
 def test_a_length_that_is_no_multiple_of_8_is_named(raw):
     with pytest.raises(FormatError, match=r"a message with (13|83) bytes .*no multiple of 8"):
