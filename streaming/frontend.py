@@ -1,0 +1,191 @@
+"""The front end: from a source's samples to one signal at the rate and level that the model was trained for.
+
+    correction -> channel -> detector -> follower: tune, resample to bandwidth / rate = fraction, level
+
+Where there is no signal there is nothing to name: a `Silence` comes out. A signal comes out as `Piece`s;
+where one begins anew (`begins`), what comes after the front end begins anew, too. All decisions are made on a
+fixed grid of blocks, so how the stream is cut never shows.
+
+>>> FrontEnd(FrontEndSettings()).push(Block(np.zeros(1024, np.complex64), 0, 250e3))
+[Silence(start=0.0, end=1024.0, noise_db=-150.0)]
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from streaming.agc import describe
+from streaming.block import Block, Samples
+from streaming.channel import Channel
+from streaming.correction import Correction
+from streaming.detector import BINS, Detector, Verdict
+from streaming.errors import ConfigError, InputError
+from streaming.follower import Begins, Follower, Piece
+
+BLOCK_S = 2e-3  # the grid of decisions
+
+
+@dataclass(frozen=True)
+class FrontEndSettings:
+    """`fraction`, `narrowest` and `agc_samples` belong to the model, the rest to the user."""
+
+    fraction: float = 0.4  # of the model's rate that the occupied bandwidth fills
+    narrowest: float = 1 / 64  # of the channel: narrower signals are resampled as if they were this wide
+    agc_samples: float = 4096.0
+    hang_s: float = 0.02  # a pause this long ends a signal
+    offset_hz: float = 0.0  # the channel's centre
+    width_hz: float | None = None  # the channel's width; None for the whole band
+
+    def __post_init__(self) -> None:
+        if not 0.05 <= self.fraction <= 0.9:
+            raise ConfigError(f"frontend.fraction is {self.fraction}; it must be between 0.05 and 0.9")
+        if not 1 / BINS <= self.narrowest <= 1:
+            raise ConfigError(f"frontend.narrowest is {self.narrowest}; it must be between 1/{BINS} and 1")
+        if not 0 < self.hang_s < math.inf:
+            raise ConfigError(f"frontend.hang_s is {self.hang_s}; it must be above 0")
+        if self.width_hz is None and self.offset_hz:
+            raise ConfigError("frontend.offset_hz needs a frontend.width_hz")
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """No signal in [start, end) of the source's count."""
+
+    start: float
+    end: float
+    noise_db: float  # the channel's mean noise power, dB of full scale
+
+
+Output = list[Piece | Silence]
+
+
+class FrontEnd:
+    """Blocks of one source in; silences and pieces of signals, in the source's count and in hertz, out."""
+
+    def __init__(self, settings: FrontEndSettings) -> None:
+        self.settings = settings
+        self.correction = Correction()
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything, the receiver too."""
+        self.next: int | None = None  # index of the sample that should come next
+        self.rate_hz = 0.0
+        self.skipped = 0  # samples before gaps and ends that were too few for a block
+        self._held = np.empty(0, np.complex64)
+        self._follower: Follower | None = None
+
+    def push(self, block: Block) -> Output:
+        """What this block completes."""
+        check(block.samples)
+        out: Output = []
+        if block.rate_hz != self.rate_hz:
+            out += self.flush()
+            self._open(block.rate_hz)
+        if block.index != self.next:
+            out += self.flush()
+            self._begin(block.index, "cold" if self.next is None else "gap")
+        self.next = block.end
+        held = np.concatenate([self._held, block.samples])
+        whole = len(held) // self.grid * self.grid
+        self._held = held[whole:].copy()
+        for i in range(0, whole, self.grid):
+            out += self._grid(held[i : i + self.grid])
+        return joined(out)
+
+    def flush(self) -> Output:
+        """The rest of a signal, as the stream ends or samples are lost; less than a block is only counted."""
+        self.skipped += len(self._held)
+        self._held = self._held[:0]
+        return self._end()
+
+    def _open(self, rate_hz: float) -> None:
+        """Stages for a source of this rate."""
+        settings = self.settings
+        self.channel = (
+            Channel(rate_hz, settings.offset_hz, settings.width_hz) if settings.width_hz is not None else None
+        )
+        self.rate_hz, self.next = rate_hz, None
+        self.channel_hz = self.channel.rate_hz if self.channel else rate_hz
+        self.channel_step = self.channel.step if self.channel else 1.0
+        self.block = int(2 ** np.clip(round(math.log2(BLOCK_S * self.channel_hz)), 8, 12))
+        self.grid = round(self.block * self.channel_step)
+        self.detector = Detector(
+            self.block, hang=max(1, round(settings.hang_s * self.channel_hz / self.block))
+        )
+        self.correction.reset()
+
+    def _begin(self, index: int, beginning: Begins) -> None:
+        """Begin anew at this sample: the noise and the receiver are still known, the past is not."""
+        self.begin, self.beginning = index, beginning
+        self._at = 0  # channel samples judged since
+        self.detector.restart()
+        if self.channel:
+            self.channel.reset()
+
+    def _grid(self, samples: Samples) -> Output:
+        corrected = self.correction.push(samples)
+        verdicts = self.detector.push(self.channel.push(corrected) if self.channel else corrected)
+        out = [item for verdict in verdicts for item in self._block(verdict)]
+        if verdicts and not any(verdict.active or verdict.loud for verdict in verdicts):
+            self.correction.learn(samples)
+        return out
+
+    def _block(self, verdict: Verdict) -> Output:
+        """One block of the channel."""
+        at, self._at = self._at, self._at + self.block
+        out: Output = []
+        begins: Begins = self.beginning if at == 0 else "signal"
+        if self._follower and self._follower.outgrown(verdict):
+            out, begins = self._end(), "change"
+        if verdict.active:
+            if self._follower is None:
+                s = self.settings
+                self._follower = Follower(
+                    at, begins, fraction=s.fraction, narrowest=s.narrowest, agc_samples=s.agc_samples
+                )
+            out += [self._placed(piece) for piece in self._follower.push(verdict)]
+        if not verdict.active or (self._follower and self._follower.quiet >= self.detector.hang):
+            quiet = self._follower.quiet * self.block if self._follower else 0  # they were the end after all
+            noise_db = 10 * math.log10(float(verdict.floor.mean()))
+            silence = Silence(self._place(at - quiet), self._place(self._at), round(noise_db, 2))
+            out += [*self._end(), silence]
+        return out
+
+    def _end(self) -> Output:
+        follower, self._follower = self._follower, None
+        return [self._placed(piece) for piece in follower.end()] if follower else []
+
+    def _place(self, at: float) -> float:
+        """A place in the channel's samples, in the source's count."""
+        return self.begin + at * self.channel_step
+
+    def _placed(self, piece: Piece) -> Piece:
+        offset_hz = self.channel.offset_hz if self.channel else 0.0
+        return replace(
+            piece,
+            start=self._place(piece.start),
+            step=piece.step * self.channel_step,
+            estimate=piece.estimate.scaled(self.channel_hz, offset_hz),
+        )
+
+
+def check(samples: Samples) -> None:
+    """Refuse what no stage can take, before any of them has changed."""
+    if not isinstance(samples, np.ndarray) or samples.dtype != np.complex64 or samples.ndim != 1:
+        raise InputError(f"samples are {describe(samples)}; expected complex64 of shape (samples,)")
+    if not np.isfinite(samples.view(np.float32)).all():
+        raise InputError("samples contain NaN or infinity")
+
+
+def joined(items: Output) -> Output:
+    """Silences side by side become one, with the newest noise."""
+    out: Output = []
+    for item in items:
+        before = out[-1] if out else None
+        if isinstance(item, Silence) and isinstance(before, Silence) and before.end == item.start:
+            out[-1] = replace(item, start=before.start)
+        else:
+            out.append(item)
+    return out
