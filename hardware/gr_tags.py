@@ -4,7 +4,7 @@
     <Q      for each tag: its offset, then key, value and source as big-endian PMTs
 
 >>> parse_header(write_header(7, [Tag(7, "rx_rate", 250e3)]))
-Header(offset=7, tags=[Tag(offset=7, key='rx_rate', value=250000.0)], size=48)
+Header(offset=7, tags=[Tag(offset=7, key='rx_rate', value=250000.0)], size=47)
 """
 
 import struct
