@@ -203,31 +203,49 @@ def unlabelled_frames(client: Client, number: int, seed: int, level: Level) -> S
 def train_client(job: Job) -> None:
     """One client's round, from its checkpoint where there is one, to the checkpoint of the finished round."""
     recipe = job.recipe
-    found = load_checkpoint(job.path)
-    if found is not None and found[1]["round"] == job.round and found[1]["step"] == recipe.steps:
+    if is_trained(job.path, recipe, job.round):
         _count(job, recipe.steps)
         return
     base = load_checkpoint(job.folder / "global.safetensors")
     if base is None:
         raise InputError(f"{job.folder} has no global model")
     frames = unlabelled_frames(job.client, job.number, job.seed, recipe.level)
-    trainer = Trainer(
-        recipe, frames, base[0], (job.seed, job.number, 1 + job.round), (job.round - 1) / recipe.rounds
-    )
-    if found is not None and found[1]["round"] == job.round:
+    seed = (job.seed, job.number, 1 + job.round)
+    train_frames(job.path, recipe, frames, base[0], seed, job.round, partial(_count, job))
+
+
+def is_trained(path: Path, recipe: Recipe, round_number: int) -> bool:
+    """Whether the checkpoint holds this round, finished."""
+    found = load_checkpoint(path)
+    return found is not None and (found[1]["round"], found[1]["step"]) == (round_number, recipe.steps)
+
+
+def train_frames(
+    path: Path,
+    recipe: Recipe,
+    frames: Samples,
+    base: Arrays,
+    seed: tuple[int, ...],
+    round_number: int,
+    tell: Callable[[int], None],
+) -> None:
+    """A round on these frames, from the checkpoint where there is one; `tell` is told the steps."""
+    found = load_checkpoint(path)
+    trainer = Trainer(recipe, frames, base, seed, (round_number - 1) / recipe.rounds)
+    if found is not None and found[1]["round"] == round_number:
         trainer.restore(*found)
     elif found is not None and recipe.keep_moments:
         trainer.restore_moments(part(found[0], "adam/"))
     parent, saved = mp.parent_process(), time.monotonic()
     while trainer.step_number < recipe.steps:
         trainer.step()
-        _count(job, trainer.step_number)
+        tell(trainer.step_number)
         if parent is not None and not parent.is_alive():
             raise SystemExit("the run was killed")  # its successor starts workers of its own
         if time.monotonic() - saved > SAVE_EVERY_S and trainer.step_number < recipe.steps:
-            trainer.save(job.path, job.round)
+            trainer.save(path, round_number)
             saved = time.monotonic()
-    trainer.save(job.path, job.round)
+    trainer.save(path, round_number)
 
 
 def _count(job: Job, steps: int) -> None:

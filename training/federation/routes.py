@@ -1,0 +1,289 @@
+"""The coordinator's routes: a round, its models, its updates; three requests a station and round.
+
+`app.state.rounds` holds the coordinator; `app.state.may_look` says who may see the page and the counters.
+"""
+
+import asyncio
+import base64
+import hashlib
+import logging
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from email.message import Message
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse
+from starlette.requests import ClientDisconnect
+
+from training.federation import intake
+from training.federation.coordinator import Coordinator
+from training.federation.errors import Problem
+from training.federation.manifest import PRECISIONS, Precision
+from training.federation.page import metrics, page
+
+log = logging.getLogger(__name__)
+router = APIRouter()
+MEDIA_TYPE = "application/safetensors"
+TICK_S = 0.25
+CHECKS = 2  # updates that are checked at once: what a check needs of memory is then bounded, too
+OUTAGE = (OSError, sqlite3.OperationalError)  # the disk is full, most likely: it may pass
+
+
+class Rounds:
+    """Moves the rounds on, and wakes those who wait for the next."""
+
+    def __init__(self, coordinator: Coordinator) -> None:
+        self.coordinator = coordinator
+        self.checks = asyncio.Semaphore(CHECKS)
+        self.uploading: set[str] = set()
+        self._due, self._changed = asyncio.Event(), asyncio.Event()
+
+    async def run(self) -> None:
+        """Do what is due, for ever."""
+        while True:
+            try:
+                changed = await run_in_threadpool(self.coordinator.tick)
+            except OUTAGE as error:
+                log.error("the round cannot go on, trying again: %s", error)
+                changed = False
+            if changed:
+                self._changed.set()
+                self._changed = asyncio.Event()
+                continue
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._due.wait(), TICK_S)
+            self._due.clear()
+
+    @contextmanager
+    def upload(self, caller: str, station: str) -> Iterator[None]:
+        """A station may write its own update, one at a time."""
+        if caller != station:
+            raise Problem(403, f"the token belongs to {caller}, not to {station[:64]!r}")
+        if caller in self.uploading:
+            raise Problem(429, f"{caller} is uploading already", retry_after_s=1)
+        self.uploading.add(caller)
+        try:
+            yield
+        finally:
+            self.uploading.discard(caller)
+
+    def nudge(self) -> None:
+        """Something has happened: look at once."""
+        self._due.set()
+
+    async def until_changed(self, etag: str, seconds: float) -> str:
+        """The ETag of what there is to do, once it is another one or the time is over."""
+        end = asyncio.get_running_loop().time() + seconds
+        while True:
+            changed = self._changed
+            now = self.coordinator.etag()
+            left = end - asyncio.get_running_loop().time()
+            if now != etag or left <= 0:
+                return now
+            with suppress(TimeoutError):
+                await asyncio.wait_for(changed.wait(), left)
+
+
+def the_rounds(request: Request, run: str = "") -> Rounds:
+    """The rounds of the run that the path names."""
+    rounds: Rounds = request.app.state.rounds
+    if run and run != rounds.coordinator.manifest.run:
+        raise Problem(404, f"there is no run {run[:64]!r}")
+    return rounds
+
+
+TheRounds = Annotated[Rounds, Depends(the_rounds)]
+
+
+def the_caller(request: Request, rounds: TheRounds) -> str:
+    """The station whose token came with the request."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    caller = rounds.coordinator.stations.who(token.strip()) if scheme.lower() == "bearer" else None
+    if caller is None:
+        raise Problem(401, "a station's valid token is needed")
+    return caller
+
+
+Caller = Annotated[str, Depends(the_caller)]
+
+
+@router.get("/v1/runs/{run}/rounds/current", response_model=None)
+async def current(
+    rounds: TheRounds,
+    caller: Caller,
+    wait: Annotated[float, Query(ge=0, le=300)] = 0,
+    if_none_match: Annotated[str, Header()] = "",
+) -> Response:
+    """The round to work on; with If-None-Match the answer waits until there is another."""
+    etag = await rounds.until_changed(if_none_match, wait)
+    if etag == if_none_match:
+        return Response(status_code=304, headers={"ETag": etag})
+    return JSONResponse(
+        rounds.coordinator.describe(caller), headers={"ETag": etag, "Cache-Control": "no-cache"}
+    )
+
+
+@router.get("/v1/runs/{run}/models/{sha256}", response_model=None)
+async def model(request: Request, rounds: TheRounds, caller: Caller, sha256: str) -> Response:
+    """A model, or the difference from the one that `Accept: ...; precision=int8; from=SHA256` names."""
+    _, wanted = parameters(request.headers.get("accept", ""))
+    precision = as_precision(wanted.get("precision", "float32"))
+    held = wanted.get("from", "")
+    if len(sha256) != 64 or not sha256.isalnum():
+        raise Problem(404, f"there is no model {sha256[:16]!r}")
+    path, kind, source = rounds.coordinator.models.find(sha256, precision, held)
+    etag = f'"{path.stem}"'
+    headers = {"ETag": etag, "Vary": "Accept", "Cache-Control": "private, max-age=31536000, immutable"}
+    if request.headers.get("if-none-match") == etag:
+        return Response(status_code=304, headers=headers)
+    first = request.headers.get("range", "").removeprefix("bytes=").partition("-")[0]
+    size = path.stat().st_size - (int(first) if first.isdecimal() else 0)
+    await run_in_threadpool(rounds.coordinator.stations.count, caller, down=max(0, size))
+    kind_of = f"{MEDIA_TYPE}; precision={kind}" + (f"; from={source}" if source else "")
+    return FileResponse(path, headers=headers, media_type=kind_of)
+
+
+@router.put("/v1/runs/{run}/rounds/{number}/updates/{station}", response_model=None)
+async def put_update(request: Request, rounds: TheRounds, number: int, station: str) -> Response:
+    """A station's update; the same again is the same answer."""
+    coordinator = rounds.coordinator
+    path = coordinator.store.temporary()
+    try:
+        with rounds.upload(the_caller(request, rounds), station):
+            precision, digest = check_head(request, coordinator)
+            await receive(request, path, coordinator.manifest.body_bound(precision), digest)
+            async with rounds.checks:
+                status, receipt = await run_in_threadpool(
+                    intake.accept, coordinator, station, number, precision, path, digest
+                )
+            await run_in_threadpool(coordinator.stations.count, station, up=receipt["bytes"])
+    except Problem as problem:
+        await run_in_threadpool(coordinator.refuse, station[:64], number, problem)
+        return refusal(problem, {"Connection": "close"})  # part of the body may still be unread
+    except OUTAGE as error:
+        log.error("an update of %s could not be stored: %s", station, error)
+        return refusal(Problem(507, "the coordinator cannot store the update now", retry_after_s=2))
+    finally:
+        path.unlink(missing_ok=True)
+    rounds.nudge()
+    return JSONResponse(receipt, status)
+
+
+@router.get("/v1/runs/{run}/rounds/{number}/updates/{station}")
+async def get_receipt(rounds: TheRounds, caller: Caller, number: int, station: str) -> dict[str, Any]:
+    """What became of the caller's own update."""
+    if caller != station:
+        raise Problem(403, f"the token belongs to {caller}, not to {station[:64]!r}")
+    return await run_in_threadpool(intake.receipt, rounds.coordinator, station, number)
+
+
+@router.get("/healthz")
+async def healthz(rounds: TheRounds) -> dict[str, Any]:
+    """Whether the coordinator is up, and where it is."""
+    row = rounds.coordinator.current()
+    return {"status": "ok", "round": row["number"], "state": row["state"]}
+
+
+def operator(request: Request) -> None:
+    """Refuse whoever may not look."""
+    if not request.app.state.may_look(request):
+        raise Problem(401, "a token of the coordinator's operator is needed (wavetell token add)")
+
+
+@router.get("/metrics", dependencies=[Depends(operator)])
+async def get_metrics(rounds: TheRounds) -> PlainTextResponse:
+    """Counters for Prometheus."""
+    return PlainTextResponse(await run_in_threadpool(metrics, rounds.coordinator))
+
+
+@router.get("/v1/audit", dependencies=[Depends(operator)])
+async def audit(
+    rounds: TheRounds, limit: Annotated[int, Query(ge=1, le=10_000)] = 100
+) -> list[dict[str, Any]]:
+    """The newest updates that were taken or refused, and why."""
+    return rounds.coordinator.store.query("SELECT * FROM audit ORDER BY id DESC LIMIT ?", (limit,))
+
+
+@router.get("/", dependencies=[Depends(operator)])
+async def home(rounds: TheRounds) -> HTMLResponse:
+    """The page: stations, rounds, loss, accuracy, bytes, who was late."""
+    return HTMLResponse(await run_in_threadpool(page, rounds.coordinator))
+
+
+async def problem_answer(_: Request, error: Exception) -> Response:
+    """The handler of refused requests."""
+    assert isinstance(error, Problem)
+    return refusal(error)
+
+
+def refusal(problem: Problem, headers: dict[str, str] | None = None) -> Response:
+    """The answer to a refused request (RFC 9457)."""
+    return JSONResponse(
+        problem.body(),
+        problem.status,
+        problem.headers() | (headers or {}),
+        media_type="application/problem+json",
+    )
+
+
+def check_head(request: Request, coordinator: Coordinator) -> tuple[Precision, str]:
+    """The precision and the digest that an upload announces, where it may come at all."""
+    kind, wanted = parameters(request.headers.get("content-type", ""))
+    precision = as_precision(wanted.get("precision", "float32"))
+    if kind != MEDIA_TYPE or precision not in coordinator.terms.precisions:
+        allowed = ", ".join(coordinator.terms.precisions)
+        raise Problem(415, f"expected Content-Type {MEDIA_TYPE} with precision={allowed}")
+    length, most = request.headers.get("content-length", ""), coordinator.manifest.body_bound(precision)
+    if not length.isdecimal():
+        raise Problem(411, "a Content-Length is needed")
+    if int(length) > most:
+        raise Problem(413, f"the body has {int(length):,} bytes; at most {most:,} are allowed")
+    return precision, digest_in(request.headers.get("content-digest", ""))
+
+
+async def receive(request: Request, path: Path, most: int, digest: str) -> None:
+    """Write the body to a file and check its digest."""
+    size, hashed = 0, hashlib.sha256()
+    with path.open("wb") as file:
+        try:
+            async for chunk in request.stream():
+                size += len(chunk)
+                if size > most:
+                    raise Problem(413, f"the body has more than {most:,} bytes")
+                hashed.update(chunk)
+                file.write(chunk)
+        except ClientDisconnect:
+            raise Problem(400, "the connection ended before the body did") from None
+    if hashed.hexdigest() != digest:
+        raise Problem(400, "the body does not match its Content-Digest; it was damaged on its way")
+
+
+def parameters(value: str) -> tuple[str, dict[str, str]]:
+    """A media type and its parameters."""
+    message = Message()
+    message["content-type"] = value
+    return message.get_content_type(), {str(k): str(v) for k, v in (message.get_params() or [])[1:]}
+
+
+def as_precision(text: str) -> Precision:
+    """One of ours."""
+    for precision in PRECISIONS:
+        if text == precision:
+            return precision
+    raise Problem(415, f"the precision is {text[:20]!r}; it must be {' or '.join(PRECISIONS)}")
+
+
+def digest_in(header: str) -> str:
+    """The sha256 of a Content-Digest header (RFC 9530), in hexadecimal."""
+    for entry in header.split(","):
+        name, _, value = entry.strip().partition("=")
+        if name == "sha-256" and len(value) > 2 and value[0] == value[-1] == ":":
+            try:
+                return base64.b64decode(value[1:-1], validate=True).hex()
+            except ValueError:
+                break
+    raise Problem(400, "a Content-Digest with sha-256 is needed (RFC 9530)")
