@@ -21,7 +21,8 @@ class ClockLoss:
         self.rate_hz = rate_hz
         self.queue = queue  # messages that fit into the reader's queue
         self.largest = 0  # samples of a message
-        self._anchor = self._mark = self._empty_at = 0.0
+        self._anchor = self._empty_at = 0.0
+        self._mark: float | None = None  # since when we look whether the backlog is read
         self._received = self._mark_received = self._messages = 0  # since the anchor
         self._waited_at: float | None = None  # last arrival that the reader waited for
         self._since_wait = 0
@@ -56,9 +57,11 @@ class ClockLoss:
             self._restart(now)
             return 0
         # Once the queue is read, more may come from the sender's: wait for its pace.
-        if now - self._mark < SETTLE_S:
-            return 0
-        caught_up = self._received - self._mark_received <= 1.5 * self.pace * (now - self._mark)
+        caught_up = False
+        if self._mark is not None:
+            if now - self._mark < SETTLE_S:
+                return 0
+            caught_up = self._received - self._mark_received <= 1.5 * self.pace * (now - self._mark)
         self._mark, self._mark_received = now, self._received
         return self._settle(now) if caught_up else 0
 
@@ -90,7 +93,7 @@ class ClockLoss:
         return round(lost) if lost > max(2 * self.largest, 0.01 * self.pace * elapsed) else 0
 
     def _restart(self, now: float) -> None:
-        self._anchor = self._mark = now
+        self._anchor, self._mark = now, None
         self._received = self._mark_received = self._messages = 0
 
     def _learn_pace(self, now: float) -> None:

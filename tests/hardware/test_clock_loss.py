@@ -16,11 +16,13 @@ def simulate(
     """Samples estimated and samples truly lost.
 
     A sender sends a message every MESSAGE / pace seconds, except while it pauses; what fits into neither the
-    reader's nor the sender's queue is dropped. The reader stands still during its stalls.
+    reader's nor the sender's queue is dropped. The reader stands still during its stalls. It sees only its
+    own queue, which is empty for a moment before it is filled from the sender's.
     """
     rng = random.Random(seed)
     clock = ClockLoss(RATE, QUEUE)
-    queue: deque[float] = deque()
+    own: deque[float] = deque()  # when each message is there
+    theirs: deque[float] = deque()
     sent, estimated, dropped, now = 0.0, 0, 0, 0.0
     stalls = deque(stalls)
 
@@ -28,8 +30,11 @@ def simulate(
         nonlocal sent, dropped
         while sent <= moment:
             if not any(start <= sent < start + length for start, length in pauses):
-                if len(queue) < QUEUE + sender_queue:
-                    queue.append(sent + rng.random() * jitter_s)
+                arrives = sent + rng.random() * jitter_s
+                if not theirs and len(own) < QUEUE:
+                    own.append(arrives)
+                elif len(theirs) < sender_queue:
+                    theirs.append(arrives)
                 else:
                     dropped += MESSAGE
             sent += MESSAGE / pace
@@ -39,13 +44,16 @@ def simulate(
         if stalls and now > stalls[0][0]:
             now += stalls.popleft()[1]
             send_until(now)
-        waited = not queue or queue[0] > now
+        waited = not own or own[0] > now
         if waited:
             estimated += clock.empty(now)
-            while not queue:
+            now += 1e-4
+            while theirs and len(own) < QUEUE:
+                own.append(theirs.popleft())
+            while not own:
                 send_until(sent)
-            now = max(now, queue[0])
-        queue.popleft()
+            now = max(now, own[0])
+        own.popleft()
         estimated += clock.arrived(now, MESSAGE, waited)
         now += 5e-5 + work_s
     return estimated, dropped
@@ -69,10 +77,10 @@ def test_a_pause_during_a_stall_is_no_loss():
 
 
 @pytest.mark.parametrize("pace", [RATE, 0.5 * RATE, 2 * RATE])
-def test_a_loss_is_estimated_within_a_tenth(pace):
+def test_a_loss_is_estimated_within_a_twentieth(pace):
     estimated, dropped = simulate(pace=pace, stalls=[(4.0, 2.0), (8.0, 1.0)])
     assert dropped > 0
-    assert estimated == pytest.approx(dropped, rel=0.1)
+    assert estimated == pytest.approx(dropped, rel=0.05)
 
 
 def test_a_reader_that_never_catches_up_hears_of_a_loss():
