@@ -1,0 +1,38 @@
+"""Data sets in the formats they are published in, and which file is in which.
+
+>>> open_dataset("RML2016.10a_dict.pkl").classes  # doctest: +SKIP
+('8PSK', 'AM-DSB', ...)
+"""
+
+from pathlib import Path
+
+from streaming.errors import ConfigError
+from training.frames import Frames
+
+
+def open_dataset(path: str | Path, samples: int = 128) -> Frames:
+    """All frames of a data set.
+
+    ``samples`` is the length of the frames that recordings are cut into; sets of frames have their own.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise ConfigError(f"there is no data set {str(path)!r}")
+    if path.is_dir() and (path / "labels.csv").exists():
+        from training.datasets.ota433 import read_ota433
+
+        return read_ota433(path, samples)
+    if path.is_dir():
+        from training.datasets.sigmf_folder import read_sigmf_folder
+
+        return read_sigmf_folder(path, samples)
+    if path.suffix in (".hdf5", ".h5"):
+        from training.datasets.radioml2018 import RadioMl2018
+
+        with RadioMl2018(path) as data:
+            return data.read()
+    if path.suffix in (".pkl", ".dat", ".pickle"):
+        from training.datasets.radioml2016 import read_radioml2016
+
+        return read_radioml2016(path)
+    raise ConfigError(f"{path.name}: expected .hdf5, .pkl, .dat or a folder of recordings")
