@@ -72,14 +72,14 @@ def main() -> None:
         print(f"{name:<44}{rate(push, x):>8.1f}")
     for rate_hz in RATES_HZ:
         speed = rate(whole(FrontEndSettings(), rate_hz), bursts(rate_hz))
-        print(
-            f"{f'front end at {rate_hz / 1e6:g} MS/s':<44}{speed:>8.1f}   {100 * rate_hz / 1e6 / speed:.0f} % of a core"
-        )
-    channel = FrontEndSettings(offset_hz=0.0, width_hz=250e3)
-    speed = rate(whole(channel, 2.4e6), x)
-    print(
-        f"{'front end at 2.4 MS/s, channel of 250 kHz':<44}{speed:>8.1f}   {100 * 2.4 / speed:.0f} % of a core"
-    )
+        row(f"front end at {rate_hz / 1e6:g} MS/s", speed, rate_hz)
+    speed = rate(whole(FrontEndSettings(offset_hz=0.0, width_hz=250e3), 2.4e6), x)
+    row("front end at 2.4 MS/s, channel of 250 kHz", speed, 2.4e6)
+
+
+def row(name: str, speed: float, rate_hz: float) -> None:
+    """One line, with the share of a core that a stream of this rate takes."""
+    print(f"{name:<44}{speed:>8.1f}   {rate_hz / 1e4 / speed:.0f} % of a core")
 
 
 if __name__ == "__main__":

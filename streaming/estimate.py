@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from streaming.detector import BINS, Spectrum
 
-OCCUPIED = 0.99
+OCCUPIED, CORE = 0.99, 0.9
 STANDOUT = 0.25  # 1 dB over the floor, once the average is steady
 SURE = 6.0  # standard deviations of a run's sum
 
@@ -24,7 +24,7 @@ class Estimate:
 
     snr_db: float  # in the occupied bandwidth
     bandwidth: float  # occupied
-    offset: float  # its centre
+    offset: float  # centre of the middle 90 %: the band's edge may cut long skirts on one side
 
     def scaled(self, rate_hz: float, offset_hz: float = 0.0) -> "Estimate":
         """In hertz: of a channel of this rate, tuned this far from the source's centre."""
@@ -41,7 +41,8 @@ def estimate(spectrum: Spectrum, floor: Spectrum, averages: float) -> Estimate:
     low, high = edges(excess, OCCUPIED)
     inside = np.abs(np.arange(BINS) / BINS - 0.5 - (low + high) / 2) <= (high - low) / 2 + 0.5 / BINS
     snr = float(excess.sum() / floor[inside].sum())
-    return Estimate(10 * float(np.log10(snr)), high - low, (low + high) / 2)
+    core_low, core_high = edges(excess, CORE)
+    return Estimate(10 * float(np.log10(snr)), high - low, (core_low + core_high) / 2)
 
 
 def without_specks(excess: Spectrum, floor: Spectrum, averages: float) -> Spectrum:

@@ -67,6 +67,7 @@ class Follower:
         self._held = list[Samples]()
         self._doubtful = list[Samples]()  # quiet blocks: a pause, or the end
         self._spectrum: Spectrum = np.zeros(BINS)
+        self._averaged = 0  # blocks in it, up to MEMORY
         self._loud, self._power = 0, 0.0  # blocks, and their mean excess
         self._odd_looks = 0
         self._resampler: Resampler | None = None
@@ -91,7 +92,8 @@ class Follower:
         self._loud += 1
         self._floor = verdict.floor
         self._power += (power - self._power) / min(self._loud, MEMORY)
-        self._spectrum = self._spectrum + (verdict.spectrum - self._spectrum) / min(self._loud, MEMORY)
+        self._averaged = min(self._averaged + 1, MEMORY)
+        self._spectrum = self._spectrum + (verdict.spectrum - self._spectrum) / self._averaged
         if self._resampler is None and self._loud < MEASURE:
             return []
         if self._resampler is None:
@@ -117,7 +119,7 @@ class Follower:
     def _look(self) -> Estimate:
         """The newest estimate."""
         block = len(self._held[-1])
-        averages = 0.85 * block / BINS * min(self._loud, MEMORY)
+        averages = 0.85 * block / BINS * self._averaged
         self._known = estimate(self._spectrum, self._floor, averages)
         return self._known
 
@@ -132,6 +134,8 @@ class Follower:
         assert self._chosen is not None
         was, now = (max(e.bandwidth, self.narrowest) for e in (self._chosen, known))
         odd = max(was / now, now / was) > WIDER or abs(known.offset - self._chosen.offset) > MOVED * was
+        if odd and self._odd_looks == 0:
+            self._averaged = 0  # if it is another signal, the average must not hold the old one
         self._odd_looks = self._odd_looks + 1 if odd else 0
         return self._odd_looks >= HOLD
 

@@ -146,12 +146,18 @@ class FrontEnd:
                     at, begins, fraction=s.fraction, narrowest=s.narrowest, agc_samples=s.agc_samples
                 )
             out += [self._placed(piece) for piece in self._follower.push(verdict)]
-        if not verdict.active or (self._follower and self._follower.quiet >= self.detector.hang):
-            quiet = self._follower.quiet * self.block if self._follower else 0  # they were the end after all
-            noise_db = 10 * math.log10(float(verdict.floor.mean()))
-            silence = Silence(self._place(at - quiet), self._place(self._at), round(noise_db, 2))
-            out += [*self._end(), silence]
+        if not verdict.active:
+            out += self._silent(at, verdict)
+        elif self._follower and self._follower.quiet >= self.detector.hang:  # what is left is another signal
+            out += self._silent(self._at, verdict)
         return out
+
+    def _silent(self, at: int, verdict: Verdict) -> Output:
+        """The end of a signal, if there was one, and silence since its last loud block before `at`."""
+        quiet = self._follower.quiet * self.block if self._follower else 0
+        noise_db = 10 * math.log10(float(verdict.floor.mean()))
+        silence = Silence(self._place(at - quiet), self._place(self._at), round(noise_db, 2))
+        return [*self._end(), silence]
 
     def _end(self) -> Output:
         follower, self._follower = self._follower, None
