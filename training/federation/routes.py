@@ -4,13 +4,11 @@
 """
 
 import asyncio
-import base64
 import hashlib
 import logging
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from email.message import Message
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,12 +20,12 @@ from starlette.requests import ClientDisconnect
 from training.federation import intake
 from training.federation.coordinator import Coordinator
 from training.federation.errors import Problem
-from training.federation.manifest import PRECISIONS, Precision
+from training.federation.manifest import Precision
+from training.federation.media import MEDIA_TYPE, as_precision, digest_in, media_type, parameters
 from training.federation.page import metrics, page
 
 log = logging.getLogger(__name__)
 router = APIRouter()
-MEDIA_TYPE = "application/safetensors"
 TICK_S = 0.25
 CHECKS = 2  # updates that are checked at once: what a check needs of memory is then bounded, too
 OUTAGE = (OSError, sqlite3.OperationalError)  # the disk is full, most likely: it may pass
@@ -143,8 +141,7 @@ async def model(request: Request, rounds: TheRounds, caller: Caller, sha256: str
     first = request.headers.get("range", "").removeprefix("bytes=").partition("-")[0]
     size = path.stat().st_size - (int(first) if first.isdecimal() else 0)
     await run_in_threadpool(rounds.coordinator.stations.count, caller, down=max(0, size))
-    kind_of = f"{MEDIA_TYPE}; precision={kind}" + (f"; from={source}" if source else "")
-    return FileResponse(path, headers=headers, media_type=kind_of)
+    return FileResponse(path, headers=headers, media_type=media_type(kind, source))
 
 
 @router.put("/v1/runs/{run}/rounds/{number}/updates/{station}", response_model=None)
@@ -260,30 +257,3 @@ async def receive(request: Request, path: Path, most: int, digest: str) -> None:
             raise Problem(400, "the connection ended before the body did") from None
     if hashed.hexdigest() != digest:
         raise Problem(400, "the body does not match its Content-Digest; it was damaged on its way")
-
-
-def parameters(value: str) -> tuple[str, dict[str, str]]:
-    """A media type and its parameters."""
-    message = Message()
-    message["content-type"] = value
-    return message.get_content_type(), {str(k): str(v) for k, v in (message.get_params() or [])[1:]}
-
-
-def as_precision(text: str) -> Precision:
-    """One of ours."""
-    for precision in PRECISIONS:
-        if text == precision:
-            return precision
-    raise Problem(415, f"the precision is {text[:20]!r}; it must be {' or '.join(PRECISIONS)}")
-
-
-def digest_in(header: str) -> str:
-    """The sha256 of a Content-Digest header (RFC 9530), in hexadecimal."""
-    for entry in header.split(","):
-        name, _, value = entry.strip().partition("=")
-        if name == "sha-256" and len(value) > 2 and value[0] == value[-1] == ":":
-            try:
-                return base64.b64decode(value[1:-1], validate=True).hex()
-            except ValueError:
-                break
-    raise Problem(400, "a Content-Digest with sha-256 is needed (RFC 9530)")

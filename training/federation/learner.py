@@ -1,0 +1,167 @@
+"""A station's own part of a round: some steps of self-supervised training on frames that never leave it.
+
+This is what runs in the station's child process; it needs torch, the rest of the exchange does not.
+"""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hardware import open_source
+from streaming.block import Samples
+from streaming.encoder import EncoderShape
+from streaming.errors import InputError
+from training.augment import Augment, Level, at_level
+from training.checkpoint import load_checkpoint
+from training.federation.codec import Floats
+from training.federation.manifest import Manifest
+from training.halves import HalvesSettings
+from training.pretrain import Model
+from training.probe import probe
+from training.recipes import Recipe
+from training.rounds import is_trained, train_frames, unlabelled_frames
+from training.synthetic import paper_clients
+from training.triplet import TripletSettings
+
+FRAME = 100  # samples
+ENDINGS = (".sigmf-meta", ".cu8", ".cs8", ".cs16", ".cf32", ".fc32", ".cfile", ".wav")
+
+
+@dataclass(frozen=True)
+class Synthetic:
+    """The unlabelled frames of one of the paper's clients, made here; further clients repeat the four."""
+
+    number: int  # from 0
+    frames: int = 140_000
+
+    def load(self, seed: int, level: Level) -> Samples:
+        """(n, N)."""
+        client = paper_clients(unlabelled=self.frames)[self.number % 4]
+        return unlabelled_frames(client, self.number, seed, level)
+
+
+@dataclass(frozen=True)
+class Recordings:
+    """Frames cut out of every recording in a folder, none of them across a gap."""
+
+    folder: Path
+    frame: int = FRAME
+    most: int = 140_000
+
+    def load(self, seed: int, level: Level) -> Samples:
+        """(n, N)."""
+        parts, found = [], 0
+        for path in sorted(path for path in self.folder.rglob("*") if path.name.endswith(ENDINGS)):
+            with open_source(f"file:{path}") as source:
+                for block in source.blocks():
+                    count = min(len(block.samples) // self.frame, self.most - found)
+                    parts.append(block.samples[: count * self.frame].reshape(count, self.frame))
+                    found += count
+        if not found:
+            raise InputError(
+                f"{self.folder} holds no recording with {self.frame} samples ({', '.join(ENDINGS)})"
+            )
+        return at_level(np.concatenate(parts), level)
+
+
+Data = Synthetic | Recordings
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What to learn in a round, and where its state is kept."""
+
+    folder: Path
+    manifest: Manifest
+    data: Data
+    station: str
+    generation: int
+    probe: bool = False  # measure the accuracy of the model the round starts from; synthetic data only
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """What came of it, beside the tensors in `folder`."""
+
+    examples: int
+    loss: float
+    accuracy: float | None
+
+
+def learn(lesson: Lesson, tell: Callable[[int], None] = lambda steps: None) -> Learnt:
+    """Train for a round, from the checkpoint where there is one, to the checkpoint of the finished round."""
+    recipe, seed = recipe_from_json(lesson.manifest.recipe, lesson.manifest.rounds), lesson.manifest.seed
+    frames = load_frames(lesson.data, seed, recipe.level)
+    base = load_checkpoint(base_path(lesson.folder))
+    if base is None:
+        raise InputError(f"{lesson.folder} has no global model")
+    path, generation = trained_path(lesson.folder), lesson.generation
+    if not is_trained(path, recipe, generation):
+        number = lesson.data.number if isinstance(lesson.data, Synthetic) else own_number(lesson.station)
+        train_frames(path, recipe, frames, base[0], (seed, number, 1 + generation), generation, tell)
+    found = load_checkpoint(path)
+    assert found is not None
+    losses = found[0]["losses"]
+    accuracy = None
+    if lesson.probe and isinstance(lesson.data, Synthetic):
+        model = Model(recipe, seed)
+        model.load(base[0])
+        client = paper_clients()[lesson.data.number % 4]
+        accuracy = probe(model.encoder, [client], seed, recipe.level)[client.name]
+    return Learnt(len(frames), float(losses[-max(1, len(losses) // 10) :].mean()), accuracy)
+
+
+@lru_cache(maxsize=8)
+def load_frames(data: Data, seed: int, level: Level) -> Samples:
+    """The station's frames, made or read once."""
+    return data.load(seed, level)
+
+
+def base_path(folder: Path) -> Path:
+    """The checkpoint of the model that the round starts from."""
+    return folder / "global.safetensors"
+
+
+def trained_path(folder: Path) -> Path:
+    """The checkpoint of the station's training."""
+    return folder / "trained.safetensors"
+
+
+def own_number(station: str) -> int:
+    """What makes a station's draws its own."""
+    return int.from_bytes(hashlib.sha256(station.encode()).digest()[:4], "little")
+
+
+def make_manifest(run: str, recipe: Recipe, seed: int) -> tuple[Manifest, Floats]:
+    """What a run with this recipe agrees on, and the model that it starts from."""
+    model = Model(recipe, seed).arrays()
+    shapes = {name: array.shape for name, array in sorted(model.items())}
+    return Manifest(run, shapes, recipe_to_json(recipe), recipe.rounds, seed), model
+
+
+def recipe_to_json(recipe: Recipe) -> dict[str, Any]:
+    """A recipe as it travels; the number of rounds is the manifest's."""
+    content = asdict(recipe)
+    name = "triplet" if isinstance(recipe.objective, TripletSettings) else "halves"
+    del content["rounds"]
+    return content | {"objective": {"name": name} | content["objective"]}
+
+
+def recipe_from_json(content: dict[str, Any], rounds: int) -> Recipe:
+    """The recipe that `recipe_to_json` described."""
+    try:
+        given = dict(content["objective"])
+        objective: TripletSettings | HalvesSettings
+        if given.pop("name") == "triplet":
+            objective = TripletSettings(**given)
+        else:
+            objective = HalvesSettings(**given | {"augment": Augment(**given["augment"])})
+        shape = EncoderShape(**content["shape"])
+        return Recipe(**content | {"objective": objective, "shape": shape, "rounds": rounds})
+    except (TypeError, KeyError, ValueError) as error:
+        raise InputError(f"this wavetell does not know the federation's recipe ({error})") from None

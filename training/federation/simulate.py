@@ -1,0 +1,125 @@
+"""N stations in one process, for experiments: the same code as over HTTP, without sockets.
+
+>>> simulate(folder, recipe, stations=4, seed=0)  # doctest: +SKIP
+"""
+
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from streaming.errors import ConfigError
+from training.federation import intake
+from training.federation.codec import Floats, sha256_of
+from training.federation.coordinator import Coordinator
+from training.federation.learner import Data, Lesson, Synthetic, learn, make_manifest
+from training.federation.manifest import Manifest, Precision, Terms
+from training.federation.station import Result, Station
+from training.recipes import Recipe
+
+Change = Callable[[Floats], Floats]
+
+
+class LocalExchange:
+    """A coordinator in the same process."""
+
+    def __init__(self, coordinator: Coordinator, station: str) -> None:
+        self.coordinator, self.station = coordinator, station
+
+    def current(self, etag: str) -> tuple[str, dict[str, Any]] | None:
+        """See Exchange; there is nothing to wait for."""
+        now = self.coordinator.etag()
+        return None if now == etag else (now, self.coordinator.describe(self.station))
+
+    def fetch(self, sha256: str, precision: Precision, held: str, path: Path) -> tuple[Precision, str]:
+        """See Exchange."""
+        found, kind, source = self.coordinator.models.find(sha256, precision, held)
+        shutil.copyfile(found, path)
+        self.coordinator.stations.count(self.station, down=path.stat().st_size)
+        return kind, source
+
+    def send(self, number: int, precision: Precision, path: Path) -> dict[str, Any]:
+        """See Exchange."""
+        body = path.read_bytes()
+        temporary = self.coordinator.store.temporary()
+        temporary.write_bytes(body)
+        receipt = intake.accept(
+            self.coordinator, self.station, number, precision, temporary, sha256_of(body)
+        )[1]
+        self.coordinator.stations.count(self.station, up=len(body))
+        self.coordinator.tick()
+        return receipt
+
+
+def train_here(
+    data: Data, station: str, probe: bool, folder: Path, manifest: Manifest, generation: int
+) -> Result:
+    """A round's training in this process; `partial` makes a station's of it."""
+    learnt = learn(Lesson(folder, manifest, data, station, generation, probe))
+    measured = {"loss": learnt.loss}
+    return learnt.examples, measured if learnt.accuracy is None else measured | {"accuracy": learnt.accuracy}
+
+
+def simulate(
+    folder: Path,
+    recipe: Recipe,
+    stations: int = 4,
+    seed: int = 0,
+    frames: int = 140_000,
+    terms: Terms | None = None,
+    precisions: Sequence[Precision] = ("float32",),
+    changes: Mapping[int, Change] | None = None,
+    after_round: Callable[[Coordinator], None] = lambda coordinator: None,
+) -> Coordinator:
+    """Run a federation to its end; a run that was stopped goes on.
+
+    Stations take the precisions in turn; ``changes`` says which of them (from 0) tamper with their updates.
+    """
+    if stations < 1:
+        raise ConfigError(f"the number of stations is {stations}; it must be at least 1")
+    torch.set_num_threads(1)  # more threads would add in another order, and give other bits
+    if (folder / "run.sqlite").exists():
+        coordinator = Coordinator(folder)
+    else:
+        terms = terms or Terms(quorum=stations)
+        manifest, model = make_manifest("simulation", recipe, seed)
+        coordinator = Coordinator.create(folder, manifest, terms, model)
+    names = [f"client-{i + 1:0{len(str(stations))}d}" for i in range(stations)]
+    for name in set(names) - set(coordinator.stations.active()):
+        coordinator.stations.add(name)
+    members = [
+        Station(
+            LocalExchange(coordinator, name),
+            folder / "stations" / name,
+            partial(train_here, Synthetic(i, frames), name, False),
+            precisions[i % len(precisions)],
+            (changes or {}).get(i, lambda delta: delta),
+        )
+        for i, name in enumerate(names)
+    ]
+    while not coordinator.finished:
+        for member in members:
+            member.step()
+        after_round(coordinator)
+    return coordinator
+
+
+def flip(delta: Floats) -> Floats:
+    """Someone who wants the opposite: the update with its sign changed, and stronger."""
+    return {name: -4 * array for name, array in delta.items()}
+
+
+def noise(delta: Floats) -> Floats:
+    """Someone who has learnt nothing: noise, four times as strong as the update."""
+    rng = np.random.default_rng(0)
+    return {
+        name: (4 * np.sqrt(np.mean(array**2)) * rng.standard_normal(array.shape)).astype(np.float32)
+        for name, array in delta.items()
+    }
+
+
+ATTACKS: dict[str, Change] = {"flip": flip, "noise": noise}
