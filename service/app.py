@@ -15,6 +15,7 @@ from service.errors import Conflict, NotFound, Refused
 from service.guard import Guard, Rules
 from service.plugins import Jobs
 from service.routes import (
+    dashboard,
     history,
     labels,
     live,
@@ -31,7 +32,7 @@ from service.station import Station
 from streaming.errors import WavetellError
 
 STATUS: dict[type[WavetellError], int] = {NotFound: 404, Conflict: 409, Refused: 403}
-ROUTERS = (predict, streams, live, spectrum, history, recordings, labels, models, plugins, system)
+ROUTERS = (dashboard, predict, streams, live, spectrum, history, recordings, labels, models, plugins, system)
 
 
 def create_app(station: Station, rules: Rules) -> ASGIApp:

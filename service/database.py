@@ -5,7 +5,8 @@ Statements are written with `?`; both know `ON CONFLICT ... DO UPDATE`.
 
 import sqlite3
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ class Database:
 
     def _connect(self) -> Any:  # noqa: ANN401  (sqlite3.Connection or psycopg.Connection: no common type)
         if isinstance(self.where, str):
-            return psycopg.connect(self.where, connect_timeout=3)
+            return psycopg.connect(self.where, connect_timeout=3, client_encoding="utf8")
         connection = sqlite3.connect(self.where, check_same_thread=False, timeout=3)
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")  # a commit survives a power cut, too
@@ -39,35 +40,32 @@ class Database:
 
     def run(self, statements: Sequence[tuple[str, Iterable[Row]]]) -> None:
         """Execute all of this, each statement once a row, or none of it; on disk when it returns."""
-        with self._lock:
-            connection = self._open()
-            try:
-                with connection:  # commits, or rolls back
-                    cursor = connection.cursor()
-                    for sql, rows in statements:
-                        cursor.executemany(self._dialect(sql), list(rows))
-            except OUTAGE:
-                self._drop()
-                raise
+        with self._transaction() as cursor:
+            for sql, rows in statements:
+                cursor.executemany(self._dialect(sql), list(rows))
 
     def query(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         """The rows of a SELECT."""
+        with self._transaction() as cursor:
+            return list(cursor.execute(self._dialect(sql), values).fetchall())
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Any]:
         with self._lock:
-            connection = self._open()
+            if self._connection is None:
+                self._connection = self._connect()
             try:
-                with connection:
-                    return list(connection.cursor().execute(self._dialect(sql), values).fetchall())
+                yield self._connection.cursor()
+                self._connection.commit()
             except OUTAGE:
                 self._drop()
+                raise
+            except Exception:
+                self._connection.rollback()
                 raise
 
     def _dialect(self, sql: str) -> str:
         return sql.replace("?", "%s") if self.postgres else sql
-
-    def _open(self) -> Any:  # noqa: ANN401
-        if self._connection is None:
-            self._connection = self._connect()
-        return self._connection
 
     def _drop(self) -> None:
         if self._connection is not None:

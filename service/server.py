@@ -13,6 +13,7 @@ from service.sources import listed
 from service.station import Station
 from streaming.errors import ConfigError
 
+BACKLOG = 128  # connections that may wait while the service starts
 GRACE_S = 1  # for requests that are under way when the service stops
 
 
@@ -68,6 +69,7 @@ def bind(values: argparse.Namespace) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((values.host, values.port))
+        listener.listen(BACKLOG)
     except OSError as error:
         listener.close()
         raise ConfigError(f"{values.host}:{values.port} cannot be listened on: {error.strerror}") from None

@@ -108,8 +108,8 @@ def model(tmp_path_factory):
     return path
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def service(tmp_path_factory, model):
-    """One service for the tests of a module."""
+    """One service for all tests that can share it."""
     with serving(tmp_path_factory.mktemp("service") / "data", model) as running:
         yield running

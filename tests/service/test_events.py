@@ -1,0 +1,191 @@
+"""Events must last; they reach files, a real broker, web hooks and sockets; a dead sink slows nobody."""
+
+import json
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import paho.mqtt.client as mqtt
+import pytest
+from paho.mqtt.enums import CallbackAPIVersion
+from websockets.sync.client import connect
+
+from service.demo.__main__ import free_port
+from service.events import Detector
+from service.sinks import open_sinks
+from service.sinks.sink import DEPTH, Away, Sink
+from streaming.errors import ConfigError
+from tests.service.conftest import serving
+from tests.service.servers import mosquitto
+from tests.service.test_history import event, run
+
+EVENT = event(0).describe()
+# paho leaves the listener of its socket pair to the garbage collector.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+
+def waited(condition, seconds=15):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def told(reports, hits=25, min_ms=1500):
+    """The labels of the events that these (label, hops) reports of a second each make."""
+    detector = Detector("", hits, min_ms)
+    found = [detector.push(run(i, label, hops=hops)) for i, (label, hops) in enumerate(reports)]
+    return [(each.label, each.previous, each.start_sample) for each in found if each]
+
+
+def test_a_change_is_an_event_once_it_has_lasted():
+    assert told([("A", 100)]) == []  # long enough in hops, not in time
+    assert told([("A", 100), ("A", 100)]) == [("A", "", 0)]
+    assert told([("A", 5)] * 4) == []  # long enough in time, not in hops
+    assert told([("A", 20), ("A", 20), ("B", 90), ("A", 9), ("B", 90)]) == [("A", "", 0)]
+    assert told([("A", 90)] * 2 + [("B", 90)] * 5) == [("A", "", 0), ("B", "A", 2000)]
+
+
+@pytest.fixture
+def hook():
+    """A web hook that answers with the given codes in turn, then 200."""
+
+    class Handler(BaseHTTPRequestHandler):
+        codes, got = [], []
+
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            self.got.append((body, self.headers["Idempotency-Key"]))
+            self.send_response(self.codes.pop(0) if self.codes else 200)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    Handler.url = f"http://127.0.0.1:{server.server_port}/hook"
+    yield Handler
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_a_web_hook_is_tried_again_until_it_takes_the_event(hook):
+    hook.codes[:] = [500, 429]
+    (sink,) = open_sinks(hook.url)
+    sink.put(EVENT)
+    waited(lambda: sink.sent == 1)
+    assert hook.got == [(EVENT, EVENT["id"])] * 3
+    hook.codes[:] = [400]
+    sink.put(EVENT)
+    waited(lambda: sink.lost == 1)  # it will never take it
+    sink.close(5)
+
+
+def test_lines_go_to_a_file_and_a_folder_that_is_missing_may_come_later(tmp_path):
+    path = tmp_path / "later" / "events.jsonl"
+    (sink,) = open_sinks(f"file:{path}")
+    sink.put(EVENT)
+    time.sleep(0.2)
+    path.parent.mkdir()
+    waited(lambda: sink.sent == 1)
+    assert [json.loads(line) for line in path.read_text().splitlines()] == [EVENT]
+    sink.close(5)
+
+
+def test_a_dead_sink_takes_everything_at_once_and_counts_what_it_gives_up():
+    class Dead(Sink):
+        def deliver(self, event):
+            raise Away("nobody is there")
+
+    sink = Dead("dead")
+    sink.start()
+    began = time.monotonic()
+    for _ in range(DEPTH + 100):
+        sink.put(EVENT)
+    assert time.monotonic() - began < 1
+    began = time.monotonic()
+    sink.close(1)
+    assert time.monotonic() - began < 2
+    assert sink.sent == 0
+    assert sink.lost == DEPTH + 100
+
+
+def test_an_unknown_sink_is_refused():
+    with pytest.raises(ConfigError, match="must begin with"):
+        open_sinks("carrier-pigeon:")
+
+
+class Reader:
+    """A subscriber of everything."""
+
+    def __init__(self, port):
+        self.got = []
+        self.client = mqtt.Client(CallbackAPIVersion.VERSION2)
+        self.client.on_message = lambda _, __, message: self.got.append((message.topic, message.payload))
+        self.client.on_connect = lambda client, *_: client.subscribe("#", qos=1)
+        waited(lambda: self.connects(port))
+        self.client.loop_start()
+
+    def connects(self, port):
+        try:
+            return self.client.connect("127.0.0.1", port) == 0
+        except OSError:
+            return False
+
+    def close(self):
+        self.client.disconnect()
+        self.client.loop_stop()
+
+
+def test_the_broker_gets_every_event_also_those_of_its_absence(tmp_path):
+    port = free_port()
+    (sink,) = open_sinks(f"mqtt://127.0.0.1:{port}/air?discovery=homeassistant")
+    sink.put(EVENT)
+    time.sleep(0.3)  # nobody is there yet
+    with mosquitto(tmp_path, port):
+        reader = Reader(port)
+        waited(lambda: sink.sent == 1)
+        waited(lambda: len(reader.got) >= 4)
+        got = dict(reader.got)
+        assert json.loads(got["air/s/event"]) == EVENT
+        assert json.loads(got["air/s/state"]) == EVENT
+        assert got["air/status"] == b"online"
+        config = json.loads(got["homeassistant/sensor/wavetell_s/config"])
+        assert config["state_topic"] == "air/s/state"
+        reader.close()
+    sink.put(EVENT | {"id": "second"})
+    time.sleep(0.5)
+    with mosquitto(tmp_path, port):
+        reader = Reader(port)
+        waited(lambda: sink.sent == 2)
+        waited(lambda: "air/s/event" in dict(reader.got) or "air/s/state" in dict(reader.got))
+        assert json.loads(dict(reader.got)["air/s/state"])["id"] == "second"
+        sink.close(5)
+        waited(lambda: dict(reader.got).get("air/status") == b"offline")
+        reader.close()
+
+
+def test_events_of_a_service_reach_every_kind_of_reader(tmp_path, model, hook):
+    port = free_port()
+    lines = tmp_path / "events.jsonl"
+    dead = f"http://127.0.0.1:{free_port()}/nobody"
+    sinks = f"file:{lines},mqtt://127.0.0.1:{port}/air,{hook.url},{dead},stdout"
+    with mosquitto(tmp_path, port), serving(tmp_path / "data", model, "--sinks", sinks) as service:
+        reader = Reader(port)
+        with connect(f"ws{service.base[4:]}/v1/events/live") as socket:
+            stream = service.stream("tone:?rate=48k", name="a tone")
+            live = json.loads(socket.recv(timeout=15))
+        waited(lambda: lines.exists() and hook.got and len(reader.got) > 1)
+        assert json.loads(lines.read_text()) == live
+        assert hook.got[0][0] == live
+        assert json.loads(dict(reader.got)[f"air/{stream}/event"]) == live
+        assert json.loads(service.process.stdout.readline()) == live
+        assert live["name"] == "a tone"
+        before = service.get(f"/v1/streams/{stream}").json()
+        service.until(f"/v1/streams/{stream}", lambda s: s["latest"]["start"] > before["latest"]["start"])
+        assert before["samples"]["dropped"] == {}
+        reader.close()
+        assert service.stop() < 3

@@ -1,0 +1,198 @@
+"""History: the same answers from SQLite and PostgreSQL, pages without overlap, retention, outages."""
+
+import sqlite3
+import time
+
+import pytest
+
+from service.database import OUTAGE, open_database
+from service.events import Event
+from service.history import History
+from service.ids import new_id
+from service.queries import RunQuery, find_events, find_runs
+from service.runs import Run, RunKeeper
+from streaming.errors import ConfigError
+from tests.service.servers import postgres
+
+SECOND = 10**9
+NOW = time.time_ns()
+
+
+def run(i, label="A", stream="s", probability=0.9, hops=10):
+    return Run(
+        id=new_id(),
+        stream=stream,
+        from_ns=NOW + i * SECOND,
+        to_ns=NOW + (i + 1) * SECOND,
+        start_sample=i * 1000,
+        end_sample=(i + 1) * 1000,
+        label=label,
+        probability=probability,
+        lowest=probability - 0.1,
+        probabilities={"A": probability, "B": 1 - probability},
+        hops=hops,
+        past="warm",
+        snr_db=None,
+        rate_hz=1000.0,
+        freq_hz=433.92e6,
+        sha256="x",
+    )
+
+
+def event(i, stream="s"):
+    return Event(new_id(), stream, "name", NOW + i * SECOND, "A", "B", 0.9, 12.5, None, i)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with postgres(tmp_path_factory.mktemp("pg")) as running:
+        yield running
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def history(request, tmp_path):
+    url = request.getfixturevalue("server")[0] if request.param == "postgresql" else ""
+    told = []
+    history = History(open_database(url, tmp_path), told.append, keep_days=30, keep_mb=500)
+    history.database.run([("DELETE FROM runs", [()]), ("DELETE FROM events", [()])])
+    history.told = told
+    yield history
+    history.close()
+
+
+def pages(history, **query):
+    found, cursor = [], ""
+    while True:
+        page = find_runs(history.database, RunQuery("s", cursor=cursor, **query))
+        found += page.rows
+        cursor = page.cursor
+        if not cursor:
+            return found
+
+
+def test_runs_are_found_by_time_label_and_confidence(history):
+    runs = [run(i, "AB"[i % 2], probability=0.5 + i / 100) for i in range(20)]
+    for each in [*runs, run(3, stream="other")]:
+        history.keep(each)
+    history.flush()
+    assert pages(history) == runs[::-1]
+    assert pages(history, order="oldest", limit=7) == runs
+    assert pages(history, label="B", order="oldest") == runs[1::2]
+    assert pages(history, from_ns=NOW + 5 * SECOND, to_ns=NOW + 8 * SECOND, order="oldest") == runs[5:8]
+    assert pages(history, min_probability=0.6, max_probability=0.65, order="oldest") == runs[10:16]
+    assert pages(history, order="least_sure", limit=3)[:3] == runs[:3]
+
+
+def test_pages_neither_overlap_nor_skip_while_rows_come_in(history):
+    runs = [run(i) for i in range(30)]
+    for each in runs:
+        history.keep(each)
+    history.flush()
+    first = find_runs(history.database, RunQuery("s", limit=10))
+    history.keep(run(100))
+    history.flush()
+    second = find_runs(history.database, RunQuery("s", limit=10, cursor=first.cursor))
+    assert first.rows + second.rows == runs[:9:-1]
+
+
+def test_a_run_that_grows_is_one_row(history):
+    keeper = RunKeeper()
+    for i in range(5):
+        history.keep(keeper.push(run(i, probability=0.5 + i / 10, hops=i + 1)))
+        history.flush()
+    (row,) = pages(history)
+    assert (row.from_ns, row.to_ns, row.hops) == (NOW, NOW + 5 * SECOND, 15)
+    assert row.probability == pytest.approx(sum((0.5 + i / 10) * (i + 1) for i in range(5)) / 15)
+    assert row.probabilities["A"] == pytest.approx(row.probability)
+    assert row.lowest == pytest.approx(0.4)
+
+
+def test_a_run_ends_with_its_label_at_a_gap_and_with_its_model():
+    keeper = RunKeeper()
+    first = keeper.push(run(0))
+    assert keeper.push(run(1)).id == first.id
+    assert keeper.push(run(2, label="B")).id != first.id
+    second = keeper.push(run(3, label="B"))
+    assert keeper.push(run(5, label="B")).id != second.id
+
+
+def test_an_event_is_told_once_it_is_on_disk(history, tmp_path):
+    events = [event(i) for i in range(3)]
+    for each in events:
+        history.tell(each)
+    end = time.monotonic() + 10
+    while len(history.told) < 3:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    assert history.told == events
+    assert find_events(history.database, "s", 100, "").rows == events[::-1]
+    page = find_events(history.database, "", 2, "")
+    assert page.rows + find_events(history.database, "", 2, page.cursor).rows == events[::-1]
+
+
+def test_what_is_too_old_goes_then_the_oldest_of_what_is_too_much(history):
+    for i in range(2000):
+        history.keep(run(i))
+    history.keep(run(-40 * 86_400))
+    history.tell(event(-40 * 86_400))
+    history.flush()
+    history.retain()
+    assert len(pages(history, limit=1000)) == 2000
+    history.keep_mb = 0
+    before = history.size()
+    assert before > 100_000
+    history.keep_mb = 1
+    for i in range(2000, 8000):
+        history.keep(run(i))
+    history.flush()
+    history.retain()
+    assert history.size() <= 1 << 20
+    left = pages(history, limit=1000)
+    assert left
+    assert left[0].from_ns == NOW + 7999 * SECOND
+
+
+@pytest.mark.parametrize("cursor", ["x", "e30", "W10", "WyJhIiwxXQ", "\x00", "é"])
+def test_a_strange_cursor_is_refused(history, cursor):
+    with pytest.raises(ConfigError, match="cursor"):
+        find_runs(history.database, RunQuery("s", cursor=cursor))
+
+
+def test_rows_wait_in_memory_while_the_database_is_away(tmp_path):
+    with postgres(tmp_path) as (url, stop, start):
+        told = []
+        history = History(open_database(url, tmp_path), told.append, 30, 500)
+        stop()
+        kept, happened = run(0), event(0)
+        history.keep(kept)
+        history.tell(happened)
+        time.sleep(1.5)
+        assert history.away
+        assert not told
+        start()
+        end = time.monotonic() + 10
+        while not told:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        assert pages(history) == [kept]
+        history.close()
+
+
+def test_a_lock_on_the_file_is_an_outage_not_a_loss(tmp_path):
+    history = History(open_database("", tmp_path), lambda _: None, 30, 500)
+    with sqlite3.connect(tmp_path / "history.sqlite") as other:
+        other.execute("BEGIN IMMEDIATE")
+        history.keep(run(0))
+        with pytest.raises(OUTAGE):
+            history.flush()
+        assert history.waiting == 1
+        other.rollback()
+    other.close()
+    history.flush()
+    assert len(pages(history)) == 1
+    history.close()
+
+
+def test_another_kind_of_database_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match="postgresql://"):
+        open_database("mysql://x", tmp_path)
