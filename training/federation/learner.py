@@ -14,7 +14,8 @@ import numpy as np
 
 from hardware import open_source
 from streaming.block import Samples
-from streaming.encoder import EncoderShape
+from streaming.bundle import Bundle
+from streaming.encoder import Encoder, EncoderShape
 from streaming.errors import InputError
 from training.augment import Augment, Level, at_level
 from training.checkpoint import load_checkpoint
@@ -107,13 +108,11 @@ def learn(lesson: Lesson, tell: Callable[[int], None] = lambda steps: None) -> L
     found = load_checkpoint(path)
     assert found is not None
     losses = found[0]["losses"]
-    accuracy = None
+    share = None
     if lesson.probe and isinstance(lesson.data, Synthetic):
-        model = Model(recipe, seed)
-        model.load(base[0])
         client = paper_clients()[lesson.data.number % 4]
-        accuracy = probe(model.encoder, [client], seed, recipe.level)[client.name]
-    return Learnt(len(frames), float(losses[-max(1, len(losses) // 10) :].mean()), accuracy)
+        share = probe(load_encoder(lesson.manifest, base[0]), [client], seed, recipe.level)[client.name]
+    return Learnt(len(frames), float(losses[-max(1, len(losses) // 10) :].mean()), share)
 
 
 @lru_cache(maxsize=8)
@@ -142,6 +141,28 @@ def make_manifest(run: str, recipe: Recipe, seed: int) -> tuple[Manifest, Floats
     model = Model(recipe, seed).arrays()
     shapes = {name: array.shape for name, array in sorted(model.items())}
     return Manifest(run, shapes, recipe_to_json(recipe), recipe.rounds, seed), model
+
+
+def load_encoder(manifest: Manifest, arrays: Floats) -> Encoder:
+    """The encoder in a federated model."""
+    model = Model(recipe_from_json(manifest.recipe, manifest.rounds), manifest.seed)
+    model.load(dict(arrays))
+    return model.encoder
+
+
+def accuracy(manifest: Manifest, arrays: Floats) -> float:
+    """The share of right answers that a model allows, the plain mean over the paper's clients."""
+    level = recipe_from_json(manifest.recipe, manifest.rounds).level
+    shares = probe(load_encoder(manifest, arrays), paper_clients(), manifest.seed, level)
+    return sum(shares.values()) / len(shares)
+
+
+def make_bundle(manifest: Manifest, arrays: Floats, name: str) -> Bundle:
+    """A federated model as a bundle without heads."""
+    recipe = recipe_from_json(manifest.recipe, manifest.rounds)
+    provenance = {"federation": manifest.run, "rounds": manifest.rounds, "seed": manifest.seed}
+    meta = {"level": recipe.level, "provenance": provenance}
+    return Bundle(load_encoder(manifest, arrays), meta=meta, name=name)
 
 
 def recipe_to_json(recipe: Recipe) -> dict[str, Any]:

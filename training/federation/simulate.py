@@ -14,6 +14,7 @@ import torch
 
 from streaming.errors import ConfigError
 from training.federation import intake
+from training.federation.background import result
 from training.federation.codec import Floats, sha256_of
 from training.federation.coordinator import Coordinator
 from training.federation.learner import Data, Lesson, Synthetic, learn, make_manifest
@@ -55,13 +56,9 @@ class LocalExchange:
         return receipt
 
 
-def train_here(
-    data: Data, station: str, probe: bool, folder: Path, manifest: Manifest, generation: int
-) -> Result:
+def train_here(data: Data, station: str, folder: Path, manifest: Manifest, generation: int) -> Result:
     """A round's training in this process; `partial` makes a station's of it."""
-    learnt = learn(Lesson(folder, manifest, data, station, generation, probe))
-    measured = {"loss": learnt.loss}
-    return learnt.examples, measured if learnt.accuracy is None else measured | {"accuracy": learnt.accuracy}
+    return result(learn(Lesson(folder, manifest, data, station, generation)))
 
 
 def simulate(
@@ -95,7 +92,7 @@ def simulate(
         Station(
             LocalExchange(coordinator, name),
             folder / "stations" / name,
-            partial(train_here, Synthetic(i, frames), name, False),
+            partial(train_here, Synthetic(i, frames), name),
             precisions[i % len(precisions)],
             (changes or {}).get(i, lambda delta: delta),
         )

@@ -59,6 +59,7 @@ class Station:
         self.residual, self.spool = folder / "residual.safetensors", folder / "update.safetensors"
         self._sent = folder / "sent.json"
         self.etag = ""
+        self.manifest: Manifest | None = None  # known from the first round on
 
     def work(self, after_round: Callable[[Round], None] = lambda described: None) -> None:
         """Take part until the federation is finished."""
@@ -74,7 +75,7 @@ class Station:
         last = described["last"]
         if last is not None and last["state"] == "refused":
             log.warning("the update of round %d does not count: %s", last["round"], last["reason"])
-        manifest = Manifest.from_json(described["manifest"])
+        self.manifest = manifest = Manifest.from_json(described["manifest"])
         self.take_base(described, manifest)
         after_round(described)
         if described["state"] == "finished":
@@ -82,6 +83,13 @@ class Station:
         if self.last_sent() != [described["round"], described["bases"][self.precision]]:
             self.report(described, manifest)
         return False
+
+    def model(self) -> tuple[Manifest, Floats]:
+        """The newest global model that is here."""
+        found = load_checkpoint(self.base)
+        if found is None or self.manifest is None:
+            raise InputError("the station has no model yet")
+        return self.manifest, found[0]
 
     def take_base(self, described: Round, manifest: Manifest) -> None:
         """Bring the round's model here, as a step from the one before where there is such a step."""

@@ -1,0 +1,108 @@
+"""Coordinate a federation: stations train on their own recordings, and send only updates of the encoder.
+
+Without an action it serves, and goes on where it was stopped or killed. The recipe, the terms and the seed
+are fixed when the folder is new. The coordinator sees the updates of single stations.
+
+examples:
+  wavetell coordinator add north-tower          (prints the station's token, once)
+  wavetell coordinator --quorum 3 --deadline 1800
+  wavetell coordinator list
+  wavetell coordinator audit
+  wavetell coordinator revoke north-tower
+  wavetell coordinator --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem --tls-clients stations-ca.pem
+"""
+
+import argparse
+import json
+import logging
+from dataclasses import replace
+from pathlib import Path
+
+from service.settings import add_settings, settings
+from streaming.errors import ConfigError
+from training.federation.manifest import METHODS, Terms
+
+DEFAULT = Terms()
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command's flags."""
+    parser.add_argument(
+        "action", nargs="?", default="serve", choices=["serve", "add", "list", "revoke", "audit"]
+    )
+    parser.add_argument("name", metavar="STATION", nargs="?", default="")
+    parser.add_argument("--folder", type=Path, default=Path("runs/federation"), help="where it lives")
+    group = parser.add_argument_group("a new federation")
+    group.add_argument("--run-name", default="main", metavar="NAME", help="what it is called [main]")
+    group.add_argument("--recipe", default="wavetell", help="wavetell (default) or paper")
+    group.add_argument("--rounds", type=int, help="models to make; default: the recipe's")
+    group.add_argument("--steps", type=int, help="steps a station and round; default: the recipe's")
+    group.add_argument("--seed", type=int, default=0)
+    group.add_argument("--quorum", type=int, default=DEFAULT.quorum, help="updates a round needs")
+    group.add_argument("--deadline", type=float, default=DEFAULT.deadline_s, metavar="S")
+    group.add_argument("--grace", type=float, default=DEFAULT.grace_s, metavar="S", help="after the quorum")
+    group.add_argument("--method", choices=METHODS, default=DEFAULT.method, help="how updates are averaged")
+    parser.add_argument(
+        "--tls-clients", default="", metavar="FILE", help="whose certificates stations must show"
+    )
+    add_settings(
+        parser, "host", "port", "data", "tls_cert", "tls_key", "allow_names", "max_rate", "max_connections"
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Serve, or look after the stations."""
+    from training.federation.stations import Stations
+    from training.federation.store import Store
+
+    if args.action == "serve":
+        serve(args)
+        return
+    store = Store(args.folder)  # a coordinator may be running on it
+    stations = Stations(store)
+    if args.action == "list":
+        for row in stations.all():
+            print(f"{row['name']:<24} {'revoked' if row['revoked'] else 'active'}")
+    elif args.action == "audit":
+        for row in store.query("SELECT * FROM audit ORDER BY id"):
+            print(json.dumps(row))
+    elif not args.name:
+        raise ConfigError(f"wavetell coordinator {args.action} needs a station's name")
+    elif args.action == "add":
+        print(stations.add(args.name))
+    else:
+        stations.revoke(args.name)
+
+
+def serve(args: argparse.Namespace) -> None:
+    """Serve until stopped."""
+    from service.coordinator import coordinator_rules, make_coordinator_server
+    from service.security import Tokens
+    from service.server import bind
+    from training.federation.coordinator import Coordinator
+    from training.federation.store import Store
+
+    values = settings(args)
+    values.tls_clients = args.tls_clients
+    store = Store(args.folder)
+    is_new = not store.query("SELECT 1 FROM run")
+    store.close()
+    if is_new:
+        from training.federation.learner import make_manifest
+        from training.recipes import find_recipe
+
+        recipe = find_recipe(args.recipe)
+        recipe = replace(recipe, rounds=args.rounds or recipe.rounds, steps=args.steps or recipe.steps)
+        terms = Terms(args.quorum, args.deadline, args.grace, args.method)
+        manifest, model = make_manifest(args.run_name, recipe, args.seed)
+        Coordinator.create(args.folder, manifest, terms, model).close()
+    listener = bind(values)
+    coordinator = Coordinator(args.folder)
+    rules = coordinator_rules(coordinator, values, Tokens(Path(values.data).expanduser() / "tokens.json"))
+    server = make_coordinator_server(
+        coordinator, rules, values, logging.INFO if args.verbose else logging.WARNING
+    )
+    scheme, port = "https" if values.tls_cert else "http", listener.getsockname()[1]
+    where = f"[{values.host}]" if ":" in values.host else values.host
+    print(f"wavetell: {scheme}://{where}:{port}/ coordinates {coordinator.manifest.run}", flush=True)
+    server.run([listener])

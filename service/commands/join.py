@@ -1,0 +1,104 @@
+"""Take part in a federation: train on own unlabelled recordings, and send updates of the encoder.
+
+What leaves this machine are differences of the encoder's weights, the number of frames and the loss; never
+samples, labels or a head. Training runs at low priority. Whatever happens to the network, the coordinator or
+this process, the same command goes on where it was.
+
+The token is what `wavetell coordinator add` printed, in the environment as WAVETELL_STATION_TOKEN or in a
+file.
+
+examples:
+  wavetell join https://coordinator:8434 --station north-tower --recordings ~/recordings
+  wavetell join http://127.0.0.1:8434 --station client-1 --client 1 --precision int8 --token-file token
+"""
+
+import argparse
+import os
+import ssl
+from pathlib import Path
+
+from streaming.errors import ConfigError
+from training.federation.manifest import PRECISIONS
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command's flags."""
+    parser.add_argument("url", metavar="URL", help="the coordinator's address")
+    parser.add_argument(
+        "--station", required=True, metavar="NAME", help="what the coordinator calls this station"
+    )
+    parser.add_argument("--run-name", default="main", metavar="NAME", help="which federation [main]")
+    parser.add_argument("--token-file", type=Path, metavar="FILE")
+    data = parser.add_mutually_exclusive_group(required=True)
+    data.add_argument("--recordings", type=Path, metavar="FOLDER", help="recordings to learn from")
+    data.add_argument("--client", type=int, metavar="N", help="be the paper's client N, on synthetic frames")
+    parser.add_argument(
+        "--frames", type=int, default=140_000, metavar="N", help="frames to learn from, at most"
+    )
+    parser.add_argument("--probe", action="store_true", help="with --client: report each model's accuracy")
+    parser.add_argument("--precision", choices=PRECISIONS, default="float32", help="of what is exchanged")
+    parser.add_argument("--folder", type=Path, help="where state is kept [runs/STATION]")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the last model there, as a bundle")
+    parser.add_argument(
+        "--patience", type=float, default=86_400.0, metavar="S", help="wait so long for the coordinator"
+    )
+    parser.add_argument(
+        "--ca", type=Path, metavar="FILE", help="certificate that the coordinator's was signed with"
+    )
+    parser.add_argument(
+        "--cert", type=Path, metavar="FILE", help="this station's certificate and key, in one file"
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Take part until the federation is finished."""
+    from training.federation.background import Background
+    from training.federation.client import HttpExchange
+    from training.federation.learner import Data, Recordings, Synthetic, make_bundle
+    from training.federation.station import Station
+
+    data: Data
+    if args.client is None:
+        data = Recordings(args.recordings, most=args.frames)
+    elif args.client < 1 or args.frames < 1:
+        raise ConfigError("--client and --frames must be at least 1")
+    else:
+        data = Synthetic(args.client - 1, args.frames)
+    folder = args.folder or Path("runs") / args.station
+    exchange = HttpExchange(
+        args.url, args.run_name, args.station, read_token(args.token_file), args.patience, trust(args)
+    )
+    train = Background(data, args.station, args.probe)
+    try:
+        station = Station(exchange, folder, train, args.precision)
+        station.work(lambda described: print(f"round {described['round']}: {described['state']}", flush=True))
+    finally:
+        train.close()
+        exchange.close()
+    if args.out:
+        make_bundle(*station.model(), args.out.stem).save(args.out)
+        print(args.out)
+
+
+def read_token(path: Path | None) -> str:
+    """The station's token."""
+    try:
+        token = path.read_text().strip() if path else os.environ.get("WAVETELL_STATION_TOKEN", "")
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from None
+    if not token:
+        raise ConfigError("the station's token is missing; set WAVETELL_STATION_TOKEN or give --token-file")
+    return token
+
+
+def trust(args: argparse.Namespace) -> ssl.SSLContext | bool:
+    """Whom to trust, and who we are."""
+    if not args.ca and not args.cert:
+        return True
+    try:
+        context = ssl.create_default_context(cafile=args.ca)
+        if args.cert:
+            context.load_cert_chain(args.cert)
+    except (OSError, ssl.SSLError) as error:
+        raise ConfigError(f"--ca or --cert cannot be used: {error}") from None
+    return context

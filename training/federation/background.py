@@ -1,0 +1,59 @@
+"""Training beside the live pipeline: in a child process of low priority, begun anew where it dies."""
+
+import logging
+import multiprocessing as mp
+import os
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+
+from streaming.errors import InputError
+from training.federation.learner import Data, Learnt, Lesson, learn
+from training.federation.manifest import Manifest
+from training.federation.station import Result
+
+log = logging.getLogger(__name__)
+NICE = 15  # the live pipeline comes first
+TRIES = 3  # a child that dies every time has a reason
+
+
+class Background:
+    """Trains a station's rounds in a child process, which keeps the frames between rounds."""
+
+    def __init__(self, data: Data, station: str, probe: bool = False) -> None:
+        self.data, self.station, self.probe = data, station, probe
+        self._pool = start()
+
+    def __call__(self, folder: Path, manifest: Manifest, generation: int) -> Result:
+        """One round; a child that was killed goes on from its checkpoint in a new one."""
+        lesson = Lesson(folder, manifest, self.data, self.station, generation, self.probe)
+        for _ in range(TRIES):
+            try:
+                return result(self._pool.submit(learn, lesson).result())
+            except BrokenProcessPool:
+                log.warning("the training was killed; it goes on from its checkpoint")
+                self._pool = start()
+        raise InputError(f"the training was killed {TRIES} times")
+
+    def close(self) -> None:
+        """End the child."""
+        self._pool.shutdown(cancel_futures=True)
+
+
+def result(learnt: Learnt) -> Result:
+    """What the update says of the training."""
+    measured = {"loss": learnt.loss}
+    return learnt.examples, measured if learnt.accuracy is None else measured | {"accuracy": learnt.accuracy}
+
+
+def start() -> ProcessPoolExecutor:
+    """A child that waits for work."""
+    return ProcessPoolExecutor(1, mp.get_context("spawn"), be_modest)
+
+
+def be_modest() -> None:
+    """Low priority, and one thread: more would add in another order, and give other bits."""
+    import torch
+
+    os.nice(NICE)
+    torch.set_num_threads(1)
