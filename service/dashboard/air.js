@@ -1,0 +1,172 @@
+// What the page knows of one stream: spectra, answers, gaps. Time is counted in seconds of its own samples.
+
+import { Channel, get, getBytes } from "./api.js";
+import { readFrame, readFrames } from "./frame.js";
+import { Rows } from "./rows.js";
+
+const ROWS_A_SECOND = 25, KEPT_ROWS = 12_000; // eight minutes
+const POINTS = 1024;
+const MOST_FILLED_S = 60;
+const MOST_RUNS = 5_000, MOST_GAPS = 500;
+const DRIFT_MS = 1_000; // beyond, samples are counted from another beginning
+
+export class Air extends EventTarget {
+  constructor(stream) {
+    super();
+    this.stream = stream;
+    this.rate = stream.rate_hz || 1;
+    this.rows = new Rows(this.rate > 2e5 ? 1024 : 512, KEPT_ROWS);
+    this.detail = null; // finer rows of a stretch that somebody looks at closely
+    this.runs = []; // oldest first: id, label, probability, start and end (samples), from (ms), t0 and t1 (s)
+    this.gaps = []; // start and end (samples), reason
+    this.anchor = { sample: stream.kept.end, ms: Date.now() };
+    this.frame = null; // the newest
+    this.latest = stream.latest; // the newest report
+    this.missed = 0;
+    this.fresh = true; // the next frame is a connection's first
+    this.waiting = null; // frames, while older rows are fetched
+  }
+
+  get classes() {
+    return this.stream.classes;
+  }
+
+  get end() {
+    return (this.frame?.end ?? this.stream.kept.end) / this.rate;
+  }
+
+  async open() {
+    if (this.latest) this.setAnchor(this.latest);
+    await this.loadRuns();
+    const path = `v1/streams/${this.stream.id}`;
+    const options = `rate=${ROWS_A_SECOND}&bins=${this.rows.bins}&points=${POINTS}`;
+    this.spectrum = new Channel(
+      `${path}/spectrum?${options}`, (data) => this.takeFrame(readFrame(data)), () => { this.fresh = true; },
+    );
+    this.live = new Channel(`${path}/live`, (data) => this.take(JSON.parse(data)), (open) => this.connected(open));
+  }
+
+  async loadRuns() {
+    this.addRuns((await get(`v1/streams/${this.stream.id}/predictions?limit=1000`)).predictions);
+  }
+
+  // Rows from before the connection, as far as the service keeps them; frames that come meanwhile wait.
+  async fill(frame) {
+    const known = this.rows.end < frame.start ? this.rows.end : 0;
+    const start = Math.max(this.stream.kept.start, known, frame.start - MOST_FILLED_S * this.rate);
+    const count = Math.min(2000, Math.ceil(((frame.start - start) / this.rate) * ROWS_A_SECOND));
+    const rows = count > 0 ? await this.rowsOf(Math.round(start), frame.start, count) : [];
+    for (const row of [...rows, ...this.waiting]) this.rows.push(row);
+    this.waiting = null;
+  }
+
+  async rowsOf(start, end, count) {
+    const options = `start=${start}&end=${end}&count=${count}&bins=${this.rows.bins}`;
+    return readFrames(await getBytes(`v1/streams/${this.stream.id}/spectrum?${options}`));
+  }
+
+  close() {
+    this.spectrum?.close();
+    this.live?.close();
+    this.closed = true;
+  }
+
+  async connected(open) {
+    const again = open && this.wasOpen;
+    this.wasOpen ||= open;
+    this.dispatchEvent(new CustomEvent("connection", { detail: open }));
+    if (again) await this.loadRuns();
+  }
+
+  takeFrame(frame) {
+    this.frame = frame;
+    this.rate = frame.rate;
+    if (this.fresh) {
+      this.fresh = false;
+      this.waiting = [frame];
+      this.fill(frame);
+    } else if (this.waiting) {
+      this.waiting.push(frame);
+    } else {
+      this.rows.push(frame);
+    }
+    this.dispatchEvent(new Event("frame"));
+  }
+
+  take(message) {
+    if (message.type === "report") this.takeReport(message);
+    if (message.type === "gap") {
+      this.gaps.push({ start: message.end - message.samples, end: message.end, reason: message.reason });
+      if (this.gaps.length > MOST_GAPS) this.gaps.shift();
+    }
+    if (message.type === "missed") this.missed += message.messages;
+    this.dispatchEvent(new CustomEvent(message.type, { detail: message }));
+  }
+
+  takeReport(report) {
+    this.latest = report;
+    this.setAnchor(report);
+    const last = this.runs.at(-1);
+    if (last?.id === report.run) {
+      last.end = report.end;
+      last.lowest = Math.min(last.lowest, report.probability);
+      last.probability = report.probability;
+      this.place(last);
+    } else {
+      this.addRuns([{ ...report, id: report.run, from: report.since, lowest: report.probability }]);
+    }
+  }
+
+  // Runs as REST tells them, in any order; those we have are replaced.
+  addRuns(runs) {
+    const known = new Map(this.runs.map((run) => [run.id, run]));
+    for (const run of runs) {
+      const { id, label, probability, lowest, start, end } = run;
+      const entry = { id, label, probability, lowest, start, end, from: Date.parse(run.from) };
+      known.set(id, entry);
+      this.place(entry);
+    }
+    this.runs = [...known.values()].sort((a, b) => a.t0 - b.t0).slice(-MOST_RUNS);
+  }
+
+  // Samples are counted anew when the service starts: runs from before are placed by the clock.
+  place(run) {
+    const samples = Math.abs(this.toClock(run.start / this.rate) - run.from) < 2 * DRIFT_MS;
+    run.t0 = samples ? run.start / this.rate : this.fromClock(run.from);
+    run.t1 = run.t0 + (run.end - run.start) / this.rate;
+  }
+
+  setAnchor(report) {
+    const ms = Date.parse(report.since) + 1000 * report.held_s;
+    if (Math.abs(this.toClock(report.end / this.rate) - ms) < DRIFT_MS) return;
+    this.anchor = { sample: report.end, ms };
+    for (const run of this.runs) this.place(run);
+    this.runs.sort((a, b) => a.t0 - b.t0);
+    this.gaps = [];
+  }
+
+  // Milliseconds since 1970 when a second of the stream was heard, and back.
+  toClock(second) {
+    return this.anchor.ms + 1000 * (second - this.anchor.sample / this.rate);
+  }
+
+  fromClock(ms) {
+    return this.anchor.sample / this.rate + (ms - this.anchor.ms) / 1000;
+  }
+
+  runAt(second) {
+    return this.runs.findLast((run) => run.t0 <= second && second < run.t1);
+  }
+
+  // Finer rows of a stretch, if the service still keeps it.
+  async look(t0, t1, count) {
+    const path = `v1/streams/${this.stream.id}`;
+    const { kept } = await get(path);
+    const start = Math.max(kept.start, Math.floor(t0 * this.rate)), end = Math.min(kept.end, Math.ceil(t1 * this.rate));
+    if (end <= start) return;
+    const rows = new Rows(this.rows.bins, count);
+    for (const frame of await this.rowsOf(start, end, count)) rows.push(frame);
+    this.detail = rows;
+    this.dispatchEvent(new Event("detail"));
+  }
+}

@@ -1,0 +1,57 @@
+// Colours that a colour-blind reader can tell apart: Okabe and Ito's, and patterns where there are more classes.
+
+const OKABE_ITO = ["#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7"];
+const INKS = ["#000", "#000", "#000", "#000", "#fff", "#000", "#000"]; // that can be read on them
+const UNKNOWN = { colour: "#8a8f98", ink: "#000", pattern: 0 };
+const NOISE = { colour: "#c3c8cf", ink: "#000", pattern: 1 };
+
+// Colour, ink and pattern of a label: by its place among the classes, so that it is the same every day.
+export function styleOf(label, classes) {
+  if (label === "unknown") return UNKNOWN;
+  if (label === "noise" || label === "no signal") return NOISE;
+  const place = classes.indexOf(label);
+  if (place < 0) return UNKNOWN;
+  const turn = place % OKABE_ITO.length;
+  return { colour: OKABE_ITO[turn], ink: INKS[turn], pattern: Math.floor(place / OKABE_ITO.length) };
+}
+
+const patterns = new Map();
+
+// What a canvas fills with: plain for the first seven classes, hatched one way, then the other.
+export function fillOf(context, style) {
+  if (!style.pattern) return style.colour;
+  const key = `${style.colour}/${style.pattern}`;
+  if (!patterns.has(key)) patterns.set(key, context.createPattern(hatch(style), "repeat"));
+  return patterns.get(key);
+}
+
+function hatch({ colour, pattern }) {
+  const tile = new OffscreenCanvas(8, 8), context = tile.getContext("2d");
+  context.fillStyle = colour;
+  context.fillRect(0, 0, 8, 8);
+  context.strokeStyle = "rgb(0 0 0 / 45%)";
+  context.lineWidth = 2;
+  for (const shift of [-8, 0, 8]) {
+    const [from, to] = pattern % 2 ? [shift, shift + 8] : [shift + 8, shift];
+    context.moveTo(from, 0);
+    context.lineTo(to, 8);
+  }
+  context.stroke();
+  return tile;
+}
+
+// Stops from no power to most; both ramps grow evenly in lightness, so they also read in grey.
+const RAMPS = {
+  dark: ["#04070d", "#0b1d3a", "#143c6e", "#2d6a9f", "#56b4e9", "#bfe3c0", "#f6e58d", "#fffbe6"],
+  light: ["#fbfcfd", "#e3edf5", "#b9d6ea", "#7fb8df", "#3d8ec4", "#0f5f9e", "#083b6b", "#04162c"],
+};
+
+// 256 colours as the pixels of an ImageData.
+export function heat(theme) {
+  const stops = RAMPS[theme].map((hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)));
+  return Uint32Array.from({ length: 256 }, (_, i) => {
+    const place = (i / 255) * (stops.length - 1), low = Math.min(Math.floor(place), stops.length - 2);
+    const [r, g, b] = stops[low].map((value, c) => value + (place - low) * (stops[low + 1][c] - value));
+    return (255 << 24) | (Math.round(b) << 16) | (Math.round(g) << 8) | Math.round(r);
+  });
+}
