@@ -109,6 +109,7 @@ class Stage {
                 const auto& finish_rows = taps.width == 40 ? &Stage::finish<40> : &Stage::finish<0>;
                 (this->*finish_rows)(index, part, first, rows);
             }
+            if (index + 1 < int(model.convs.size())) call_up(model.convs[index + 1], first, rows);
         }
     }
 
@@ -141,6 +142,16 @@ class Stage {
     // In whole cache lines: panels and rings have room for what runs over.
     static void copy(long count, uint8_t* to, const uint8_t* from) {
         for (long at = 0; at < count * BYTES; at += sizeof(Line)) store(to + at, load<Line>(from + at));
+    }
+
+    // Ask for what the next convolution's older taps will see: the rings of many streams are larger than the caches.
+    void call_up(const Conv& next, int first, int rows) {
+        for (int row = first; row < first + rows; ++row)
+            for (long shift = next.history; shift > 0; shift -= next.dilation) {
+                const long slot = batch.slot[1][row] - shift;
+                const uint8_t* from = ring(next, row) + (slot < 0 ? slot + next.ring_rows : slot) * next.ring_stride * BYTES;
+                for (long at = 0; at < next.in * BYTES; at += LINE) __builtin_prefetch(from + at, 0, 2);
+            }
     }
 
     void multiply(const Conv& conv, const Matrix& matrix, int part, const float* start, long start_stride, int rows,
