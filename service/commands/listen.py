@@ -43,6 +43,8 @@ def run(args: argparse.Namespace) -> None:
         open_source(source_address(args.source)) as source,
         closing(LivePipeline(bundle, head, engine)) as pipeline,
     ):
+        if source.inferred:
+            print(f"wavetell: {source.inferred}", file=sys.stderr)
         reporter = None
         for block in source.blocks():
             if reporter is None:

@@ -12,6 +12,9 @@ examples:
 import argparse
 import json
 import logging
+import sys
+from contextlib import closing
+from itertools import chain
 
 from hardware import open_source
 from hardware.address import source_address
@@ -36,32 +39,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print an answer a window, then the answer for the whole."""
-    values = settings(args)
-    if args.frame is not None and args.frame < 1:
-        raise ConfigError(f"--frame is {args.frame}; it must be at least 1")
-    bundle = load_bundle(values.model)
-    head = choose_head(bundle, values.head, "frame" if args.frame else "live")
-    pipeline: Pipeline
-    if args.frame:
-        if args.frame != head.window:
-            log.warning("head %s was fitted for frames of %d, not %d", head.name, head.window, args.frame)
-        pipeline = FramePipeline(bundle, head, args.frame)
-    else:
-        engine = open_engine(bundle.encoder, hop=head.hop, backend=values.backend, threads=values.threads)
-        pipeline = LivePipeline(bundle, head, engine)
+    pipeline = open_pipeline(args)
+    head = pipeline.head
     whole: Run | None = None
     next_start = 0
-    with open_source(source_address(args.file)) as source:
-        for block in source.blocks():
-            for prediction in pipeline.push(block):
-                if prediction.start < next_start:  # windows overlap, printed answers do not
-                    continue
-                next_start = prediction.end
-                show(prediction, head.classes, args.json)
-                if whole is None:
-                    whole = Run(prediction)
-                else:
-                    whole.add(prediction)
+    with closing(pipeline), open_source(source_address(args.file)) as source:
+        if source.inferred:
+            print(f"wavetell: {source.inferred}", file=sys.stderr)
+        for prediction in chain.from_iterable(map(pipeline.push, source.blocks())):
+            if prediction.start < next_start:  # windows overlap, printed answers do not
+                continue
+            next_start = prediction.end
+            show(prediction, head.classes, args.json)
+            if whole is None:
+                whole = Run(prediction)
+            else:
+                whole.add(prediction)
     if whole is None:
         raise WavetellError(
             f"{args.file} has {source.counts.samples:,} samples; a window needs {head.window:,}"
@@ -72,6 +65,21 @@ def run(args: argparse.Namespace) -> None:
         print(json.dumps({"whole": True, "windows": report.hops} | as_json(answer, head.classes)))
     else:
         print(f"whole: {answer.label} ({answer.probability:.0%}) over {report.hops:,} windows")
+
+
+def open_pipeline(args: argparse.Namespace) -> Pipeline:
+    """Frames of their own, or a stream."""
+    values = settings(args)
+    if args.frame is not None and args.frame < 1:
+        raise ConfigError(f"--frame is {args.frame}; it must be at least 1")
+    bundle = load_bundle(values.model)
+    head = choose_head(bundle, values.head, "frame" if args.frame else "live")
+    if not args.frame:
+        engine = open_engine(bundle.encoder, hop=head.hop, backend=values.backend, threads=values.threads)
+        return LivePipeline(bundle, head, engine)
+    if args.frame != head.window:
+        log.warning("head %s was fitted for frames of %d, not %d", head.name, head.window, args.frame)
+    return FramePipeline(bundle, head, args.frame)
 
 
 def show(prediction: Prediction, classes: tuple[str, ...], as_lines: bool) -> None:
