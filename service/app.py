@@ -16,6 +16,7 @@ from service.guard import Guard, Rules
 from service.plugins import Jobs
 from service.routes import (
     dashboard,
+    federation,
     history,
     labels,
     live,
@@ -32,7 +33,20 @@ from service.station import Station
 from streaming.errors import WavetellError
 
 STATUS: dict[type[WavetellError], int] = {NotFound: 404, Conflict: 409, Refused: 403}
-ROUTERS = (dashboard, predict, streams, live, spectrum, history, recordings, labels, models, plugins, system)
+ROUTERS = (
+    dashboard,
+    predict,
+    streams,
+    live,
+    spectrum,
+    history,
+    recordings,
+    labels,
+    models,
+    federation,
+    plugins,
+    system,
+)
 
 
 def create_app(station: Station, rules: Rules) -> ASGIApp:

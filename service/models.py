@@ -89,4 +89,6 @@ def describe(bundle: Bundle, active: bool) -> dict[str, Any]:
             "outputs": bundle.encoder.shape.outputs,
         },
         "provenance": bundle.meta.get("provenance", {}),
+        "evaluation": bundle.meta.get("evaluation", {}),  # as `wavetell evaluate --json` has its rows
+        "fitted": bundle.meta.get("fitted", {}),
     }

@@ -48,6 +48,9 @@ SETTINGS: dict[str, Setting] = {
     "sinks": Setting(
         "", "where events go: stdout, file:PATH, mqtt://HOST/PREFIX, https://..., separated by commas"
     ),
+    "federation": Setting(
+        "", "folders of wavetell coordinator and wavetell join that the dashboard shows, separated by commas"
+    ),
     "open": Setting("no", "serve other machines without tokens", ("no", "yes")),
     "tls_cert": Setting("", "file of the TLS certificate; empty means plain HTTP"),
     "tls_key": Setting("", "file of its key"),

@@ -1,16 +1,24 @@
-// The page: which stream is shown, what is drawn when, tabs, theme and keys.
+// The page: which stream is shown, what is drawn when, and what the panels beside it know.
 
 import { Air } from "./air.js";
 import { Answer } from "./answer.js";
 import { get } from "./api.js";
 import { Constellation } from "./constellation.js";
-import { $, make } from "./dom.js";
+import { $, attempt, make } from "./dom.js";
 import { Eye } from "./eye.js";
+import { Federation } from "./federation.js";
 import { Hand } from "./hand.js";
+import { listenForKeys } from "./keys.js";
 import { Levels } from "./levels.js";
+import { Login } from "./login.js";
+import { Models } from "./models.js";
 import { Overview } from "./overview.js";
+import { Selection } from "./selection.js";
 import { Spectrum } from "./spectrum.js";
+import { Streams, health } from "./streams.js";
 import { Symbols } from "./symbols.js";
+import { Tabs } from "./tabs.js";
+import { Teach } from "./teach.js";
 import { Theme } from "./theme.js";
 import { Timeline } from "./timeline.js";
 import { metric, seconds } from "./units.js";
@@ -18,11 +26,13 @@ import { View } from "./view.js";
 import { Waterfall } from "./waterfall.js";
 
 const POLL_MS = 2_000;
+const LOOK_MS = 250; // after the last scroll or zoom, finer rows are asked for
+const FINE_ROWS = 600;
 
 class Page {
   constructor() {
-    this.air = null;
-    this.streams = [];
+    this.air = null; // the stream that is shown
+    this.streams = []; // all, as REST describes them
     this.view = new View();
     this.levels = new Levels();
     this.waterfall = new Waterfall($("waterfall"));
@@ -34,55 +44,85 @@ class Page {
     this.answer = new Answer($("answer"));
     this.hand = new Hand($("water"), this.view, () => this.air);
     this.overview = new Overview($("overview"), this.view, () => this.air);
-    this.view.addEventListener("change", () => this.redraw());
-    new ResizeObserver(() => this.redraw()).observe($("air"));
+    this.panels = {
+      teach: new Teach($("teach"), this),
+      streams: new Streams($("streams"), this),
+      models: new Models($("models"), this),
+      federation: new Federation($("federation")),
+    };
+    this.selection = new Selection($("selection"), this, {
+      taught: () => this.panels.teach.taught(),
+      played: (stream) => this.refresh().then(() => this.show(stream)),
+    });
+    this.login = new Login($("login"), () => this.start());
+    this.tabs = new Tabs($("tabs"), () => this.refreshPanel());
     this.theme = new Theme();
     this.theme.addEventListener("change", () => this.paint());
     this.theme.apply();
+    this.view.addEventListener("change", () => this.moved());
+    new ResizeObserver(() => this.redraw()).observe($("air"));
     this.tools();
   }
 
-  // In the colours of the theme.
-  paint() {
-    for (const part of [this.waterfall, this.constellation, this.timeline]) part.theme(this.theme.name);
-    this.eye.clear();
-    this.redraw();
+  get labelNames() {
+    return this.panels.teach.labels.map(({ label }) => label);
   }
 
   async start() {
+    try {
+      if (!(await this.login.allowed())) return;
+    } catch { // the service starts after the page
+      setTimeout(() => this.start(), POLL_MS);
+      return;
+    }
+    await this.panels.teach.loadLabels();
     await this.refresh();
-    setInterval(() => document.hidden || this.refresh(), POLL_MS);
+    this.timer ??= setInterval(() => document.hidden || this.refresh(), POLL_MS);
   }
 
   // Every stream's state, now.
   async refresh() {
     try {
       this.streams = await get("v1/streams");
+      this.connection(true);
+      await this.choose();
+      this.drawHealth();
+      await this.refreshPanel();
     } catch (error) {
-      if (error.status === 0) return this.connection(false);
-      throw error;
+      if (error.status === undefined) throw error;
+      this.connection(false);
     }
-    this.connection(true);
-    const names = this.streams.map((stream) => `${stream.id} ${stream.name}`).join("\n");
+  }
+
+  // Keeps showing the stream that is shown, as long as it is there.
+  async choose() {
+    const names = this.streams.map(({ id, name }) => `${id} ${name}`).join("\n");
     if (names !== this.names) {
       this.names = names;
       $("stream").replaceChildren(...this.streams.map(({ id, name }) => make("option", { value: id }, name)));
+      $("stream").value = this.air?.stream.id ?? "";
     }
+    $("nothing").hidden = this.streams.length > 0;
+    $("nothing").textContent = "No stream yet. Add one under Streams.";
     const wanted = this.streams.find(({ id }) => id === this.air?.stream.id) ?? this.streams[0];
     if (wanted?.id !== this.air?.stream.id) await this.show(wanted);
-    if (wanted && this.air) this.air.stream = wanted;
-    this.drawHealth();
-    this.nothing();
+    else if (this.air) this.air.stream = wanted;
+  }
+
+  async refreshPanel() {
+    await attempt(null, async () => this.panels[this.tabs.current]?.refresh());
   }
 
   async show(stream) {
     this.air?.close();
     this.air = stream ? new Air(stream) : null;
     this.levels = new Levels();
+    this.points = null;
     this.view.choose(null);
     this.view.resume();
     this.constellation.clear();
     this.eye.clear();
+    this.answer.draw(null);
     if (!stream) return;
     $("stream").value = stream.id;
     const { air } = this;
@@ -91,7 +131,7 @@ class Page {
     air.addEventListener("detail", () => this.redraw());
     air.addEventListener("event", ({ detail }) => this.answer.say(detail));
     await air.open();
-    this.overview.load();
+    await this.overview.load();
   }
 
   takeFrame() {
@@ -119,21 +159,35 @@ class Page {
     this.hand.draw();
     this.overview.draw();
     this.answer.draw(air.latest, air.classes);
-    if (this.points && view.following && !$("signal").hidden) this.drawSymbols();
-    $("pause").textContent = view.following ? "Pause" : "Live";
+    if (this.points && !$("signal").hidden) this.drawSymbols();
+    $("pause").textContent = view.following ? "Pause" : "Go live";
     $("pause").setAttribute("aria-pressed", String(!view.following));
     $("range").textContent = `${seconds(view.span)} shown`;
   }
 
   drawSymbols() {
-    const found = this.symbols.push(this.points);
+    const found = this.symbols.push(this.points), baud = found.clock.rate * this.air.rate;
     this.points = null;
     this.constellation.draw(found.symbols);
     this.eye.draw(found);
-    const { rate } = this.air;
-    $("eye-note").textContent = found.clock.found ? `${metric(found.clock.rate * rate, 4)}Bd` : "no symbol clock seen";
-    $("constellation-note").textContent =
-      found.carrier === null ? "as received" : `carrier ${metric(found.carrier * found.clock.rate * rate, 3)}Hz`;
+    $("eye-note").textContent = found.clock.found ? `${metric(baud, 4)}Bd` : "no symbol clock seen";
+    $("constellation-note").textContent = found.carrier === null ? "as received" : `carrier ${metric(Math.round(found.carrier * baud), 3)}Hz`;
+  }
+
+  // In the colours of the theme.
+  paint() {
+    for (const part of [this.waterfall, this.constellation, this.timeline]) part.theme(this.theme.name);
+    this.eye.clear();
+    this.redraw();
+  }
+
+  // Somebody scrolled or zoomed: once the hand rests, what is shown is fetched in full detail.
+  moved() {
+    this.redraw();
+    clearTimeout(this.looking);
+    const { air, view } = this;
+    if (!air || view.following) return;
+    this.looking = setTimeout(() => attempt(null, () => air.look(view.begin, view.end, FINE_ROWS)), LOOK_MS);
   }
 
   connection(open) {
@@ -142,46 +196,31 @@ class Page {
   }
 
   drawHealth() {
-    if (!this.air) return $("health").replaceChildren();
-    const { real_time_factor: factor, lag_ms, samples, state, error } = this.air.stream;
-    const dropped = Object.values(samples.dropped).reduce((a, b) => a + b, 0);
-    const lost = [samples.lost, samples.lost_estimated].flatMap(Object.values).reduce((a, b) => a + b, 0);
-    const facts = [
-      ["state", error || state, state === "failed"],
-      ["real time", `× ${factor.toFixed(1)}`, factor < 1 && state === "running"],
-      ["lag", seconds(lag_ms / 1000), lag_ms > 500],
-      ["dropped", metric(dropped, 3), dropped > 0],
-      ["lost", metric(lost, 3), lost > 0],
-      ["gaps", String(samples.gaps), samples.gaps > 0],
-    ];
+    const facts = this.air ? health(this.air.stream) : [];
     $("health").replaceChildren(
       ...facts.map(([name, value, bad]) => make("li", { class: bad ? "bad" : null }, `${name} `, make("b", {}, value))),
     );
   }
 
-  nothing() {
-    const text = this.streams.length ? "" : "No stream yet: add one under Streams.";
-    $("nothing").textContent = text;
-    $("nothing").hidden = !text;
-  }
-
   tools() {
-    const { view } = this;
-    $("theme").onclick = () => this.theme.toggle();
-    $("pause").onclick = () => (view.following ? view.pause() : view.resume());
+    const { view } = this, toggle = () => (view.following ? view.pause() : view.resume());
+    const help = () => $("help").showModal(), theme = () => this.theme.toggle();
+    $("theme").onclick = theme;
+    $("help-button").onclick = help;
+    $("pause").onclick = toggle;
     $("back").onclick = () => view.pan(-view.span / 4);
     $("forth").onclick = () => view.pan(view.span / 4);
-    $("zoom-in").onclick = () => this.zoom(0.5);
-    $("zoom-out").onclick = () => this.zoom(2);
+    $("zoom-in").onclick = () => view.zoom(0.5);
+    $("zoom-out").onclick = () => view.zoom(2);
     $("goto").onchange = () => this.air && view.goTo(this.air.fromClock(new Date($("goto").value).getTime()));
     $("reach").onchange = () => this.overview.setReach(Number($("reach").value));
     $("stream").onchange = () => this.show(this.streams.find(({ id }) => id === $("stream").value));
-  }
-
-  zoom(factor) {
-    this.view.zoom(factor);
+    listenForKeys($("help"), {
+      " ": toggle, "+": () => view.zoom(0.5), "-": () => view.zoom(2), t: theme, "?": help,
+      Enter: () => view.chosen && this.selection.name.focus(),
+      ...Object.fromEntries([1, 2, 3, 4, 5].map((n) => [n, () => this.tabs.show(n - 1, true)])),
+    });
   }
 }
 
-const page = new Page();
-page.start();
+new Page().start();

@@ -1,0 +1,68 @@
+"""What this machine knows of federations, read from the folders of `coordinator` and `join`.
+
+Both run in processes of their own; nothing here changes anything.
+"""
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from streaming.prediction import utc_text
+
+ROUNDS = 500  # newest
+# Loss and accuracy are the stations' own, weighed by their examples.
+QUERY = """
+SELECT number, generation, lower(rounds.state) AS state, opened, closed, note, count(station) AS updates,
+    coalesce(sum(bytes), 0) AS bytes,
+    sum(loss * examples) / sum(CASE WHEN loss IS NOT NULL THEN examples END) AS loss,
+    sum(accuracy * examples) / sum(CASE WHEN accuracy IS NOT NULL THEN examples END) AS accuracy
+FROM rounds LEFT JOIN updates ON updates.round = rounds.number
+GROUP BY number ORDER BY number DESC LIMIT ?
+"""
+
+
+def describe(folders: list[Path]) -> dict[str, Any]:
+    """The runs that these folders coordinate, and the stations that they are of."""
+    runs = [coordinated(folder) for folder in folders if (folder / "run.sqlite").is_file()]
+    stations = [joined(folder) for folder in folders if (folder / "status.json").is_file()]
+    return {"runs": [run for run in runs if run], "stations": stations}
+
+
+def coordinated(folder: Path) -> dict[str, Any] | None:
+    """A run that is coordinated here; None before its first round."""
+    where = f"file:{quote(str(folder / 'run.sqlite'))}?mode=ro"
+    with closing(sqlite3.connect(where, uri=True, timeout=5)) as database:
+        database.row_factory = sqlite3.Row
+        row = database.execute("SELECT manifest, terms FROM run").fetchone()
+        if row is None:
+            return None
+        manifest, terms = json.loads(row["manifest"]), json.loads(row["terms"])
+        stations = database.execute("SELECT name, revoked, seen, up, down FROM stations ORDER BY name")
+        return {
+            "name": manifest["run"],
+            "wanted": manifest["rounds"],
+            "method": terms["method"],
+            "quorum": terms["quorum"],
+            "stations": [
+                dict(station) | {"revoked": station["revoked"] is not None, "seen": moment(station["seen"])}
+                for station in stations
+            ],
+            "rounds": [
+                dict(each) | {"opened": moment(each["opened"]), "closed": moment(each["closed"])}
+                for each in reversed(database.execute(QUERY, (ROUNDS,)).fetchall())
+            ],
+        }
+
+
+def joined(folder: Path) -> dict[str, Any]:
+    """This station's part in a run; `waiting` says that an update is ready and not accepted yet."""
+    status: dict[str, Any] = json.loads((folder / "status.json").read_bytes())
+    return status | {"waiting": (folder / "update.safetensors").exists()}
+
+
+def moment(seconds: float | None) -> str | None:
+    """A time of the store as REST shows it."""
+    return None if seconds is None else utc_text(round(seconds * 1e9))

@@ -1,0 +1,20 @@
+"""The federation as this machine knows it."""
+
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.concurrency import run_in_threadpool
+
+from service import federation
+from service.routes.common import TheStation
+from service.sources import listed
+
+router = APIRouter(prefix="/v1/federation", tags=["federation"])
+
+
+@router.get("")
+async def state(station: TheStation) -> dict[str, Any]:
+    """Runs that are coordinated here, with stations, rounds, loss, accuracy; and this station's part."""
+    folders = [Path(name).expanduser() for name in listed(station.values.federation)]
+    return await run_in_threadpool(federation.describe, folders)
