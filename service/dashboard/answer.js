@@ -9,15 +9,18 @@ const PAST = { cold: "the stream has just begun", gap: "just after a gap" };
 export class Answer {
   constructor(place) {
     this.label = make("output", { class: "label" }, "—");
+    this.past = make("p", { class: "past" });
     this.facts = make("dl", { class: "facts" });
     this.bars = make("ul", { class: "bars", "aria-label": "Probability of each class" });
     this.spoken = make("p", { class: "hidden", "aria-live": "polite" });
-    place.append(this.label, this.facts, this.bars, this.spoken);
+    place.append(this.label, this.past, this.facts, this.bars, this.spoken);
   }
 
   draw(report, classes) {
     if (!report) {
-      this.label.textContent = "listening";
+      this.label.textContent = "…";
+      this.label.style.removeProperty("--label");
+      this.past.textContent = this.order = "";
       this.facts.replaceChildren();
       this.bars.replaceChildren();
       return;
@@ -25,11 +28,11 @@ export class Answer {
     const style = styleOf(report.label, classes);
     this.label.textContent = report.label;
     this.label.style.setProperty("--label", style.colour);
+    this.past.textContent = PAST[report.past] ?? "";
     const facts = [
       ["sure", percent(report.probability)],
       ["SNR", report.snr_db === null ? "—" : `${report.snr_db} dB`],
       ["for", seconds(report.held_s)],
-      ...(PAST[report.past] ? [["note", PAST[report.past]]] : []),
     ];
     this.facts.replaceChildren(...facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
     this.drawBars(report.probabilities, classes);

@@ -9,6 +9,7 @@ import { Eye } from "./eye.js";
 import { Federation } from "./federation.js";
 import { Hand } from "./hand.js";
 import { listenForKeys } from "./keys.js";
+import { Lately } from "./lately.js";
 import { Levels } from "./levels.js";
 import { Login } from "./login.js";
 import { Models } from "./models.js";
@@ -42,6 +43,7 @@ class Page {
     this.eye = new Eye($("eye"));
     this.symbols = new Symbols();
     this.answer = new Answer($("answer"));
+    this.lately = new Lately($("lately"));
     this.hand = new Hand($("water"), this.view, () => this.air);
     this.overview = new Overview($("overview"), this.view, () => this.air);
     this.panels = {
@@ -129,8 +131,12 @@ class Page {
     air.addEventListener("frame", () => this.takeFrame());
     air.addEventListener("report", () => this.redraw());
     air.addEventListener("detail", () => this.redraw());
-    air.addEventListener("event", ({ detail }) => this.answer.say(detail));
+    air.addEventListener("event", ({ detail }) => {
+      this.answer.say(detail);
+      this.lately.add(detail, air.classes);
+    });
     await air.open();
+    await this.lately.load(air);
     await this.overview.load();
   }
 

@@ -60,15 +60,17 @@ export class Waterfall {
     return this.image;
   }
 
-  // Lost samples are drawn as such: striped, over the whole width.
+  // Lost samples are drawn as such, striped over the whole width; where only the answers are missing, see-through.
   drawGaps(air, view) {
     const { context } = this, { width, height } = this.canvas;
     this.stripes ??= context.createPattern(stripes(themed("--gap"), themed("--panel")), "repeat");
     context.fillStyle = this.stripes;
     for (const gap of air.gaps) {
       const top = view.toShare(gap.end / air.rate) * height, bottom = view.toShare(gap.start / air.rate) * height;
+      context.globalAlpha = gap.reason === "overload" ? 0.35 : 1;
       if (bottom > 0 && top < height) context.fillRect(0, top, width, Math.max(3, bottom - top));
     }
+    context.globalAlpha = 1;
   }
 }
 

@@ -1,10 +1,12 @@
 """The dashboard's own files: the page at `/`, the rest under `/static/`."""
 
+import hashlib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter
-from fastapi.responses import FileResponse
+from fastapi.responses import Response
 from starlette.requests import Request
 
 from service.errors import NotFound
@@ -18,9 +20,6 @@ TYPES = {
     ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-FILES = {
-    path.relative_to(FOLDER).as_posix(): path for path in FOLDER.rglob("*") if path.suffix in TYPES
-}  # all that is ever served: no path of a request reaches the file system
 HEADERS = {
     # A browser asks each time whether a file is still the same: after an upgrade nobody runs half of each.
     "Cache-Control": "no-cache",
@@ -30,24 +29,47 @@ HEADERS = {
 }
 
 
-def answer(name: str) -> FileResponse:
-    """One file."""
-    if name not in FILES:
-        raise NotFound(f"there is no file {name!r}")
-    path = FILES[name]
-    return FileResponse(path, headers=HEADERS, media_type=TYPES[path.suffix])
+@dataclass(frozen=True)
+class File:
+    """A file of the page, in memory: no path of a request ever reaches the file system."""
+
+    content: bytes
+    media_type: str
+
+    @property
+    def etag(self) -> str:
+        """Changes with the content."""
+        return f'"{hashlib.sha256(self.content).hexdigest()[:32]}"'
+
+
+FILES = {
+    path.relative_to(FOLDER).as_posix(): File(path.read_bytes(), TYPES[path.suffix])
+    for path in sorted(FOLDER.rglob("*"))
+    if path.suffix in TYPES
+}
 
 
 @router.get("/", include_in_schema=False)
-async def page() -> FileResponse:
+async def page(request: Request) -> Response:
     """The dashboard."""
-    return answer("index.html")
+    return answer(request, "index.html")
 
 
 @router.get("/static/{name:path}", include_in_schema=False)
-async def file(name: str) -> FileResponse:
+async def file(request: Request, name: str) -> Response:
     """A file of the dashboard."""
-    return answer(name)
+    return answer(request, name)
+
+
+def answer(request: Request, name: str) -> Response:
+    """One file, or that it has not changed."""
+    if name not in FILES:
+        raise NotFound(f"there is no file {name!r}")
+    found = FILES[name]
+    headers = HEADERS | {"ETag": found.etag}
+    if request.headers.get("if-none-match") == found.etag:
+        return Response(status_code=304, headers=headers)
+    return Response(found.content, headers=headers, media_type=found.media_type)
 
 
 @router.get("/v1/login", tags=["system"])
