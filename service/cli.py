@@ -25,9 +25,18 @@ COMMANDS: dict[str, dict[str, str]] = {
     "Models": {
         "pretrain": "pretrain an encoder on unlabelled frames",
         "model": "look at a model, or check its file",
+        "fit": "fit the heads of a model on labelled frames",
+        "evaluate": "test a model, beside what it must beat and what nothing can",
+        "generate": "make test signals of known modulation, as SigMF with annotations",
+    },
+    "Learn together": {
+        "coordinator": "coordinate a federation of stations",
+        "join": "take part in a federation with this station's own recordings",
+        "simulate": "run a federation in one process, for experiments",
     },
     "Measure": {
         "bench": "measure how fast this machine is",
+        "bounds": "the paper's gradient-noise bounds for an encoder, beside measured gradients",
     },
     "Settings": {
         "config": "show every setting and where it came from",

@@ -21,6 +21,7 @@ from streaming.encoder import Encoder
 from training.checkpoint import Arrays, generator_state, restore_generator, save_checkpoint
 from training.objectives import make_objective
 from training.recipes import Recipe
+from training.start import redraw
 
 MOMENTS = ("exp_avg", "exp_avg_sq")  # Adam's names for them
 
@@ -31,6 +32,7 @@ class Model(nn.Module):
     def __init__(self, recipe: Recipe, seed: int) -> None:
         super().__init__()
         self.encoder = Encoder(recipe.shape, seed)
+        redraw(self.encoder, recipe.start, seed)
         self.objective = make_objective(recipe.objective, recipe.shape.outputs, seed)
         self.extra = self.objective.extra
 

@@ -15,6 +15,7 @@ from streaming.encoder import EncoderShape
 from streaming.errors import ConfigError
 from training.augment import Level
 from training.halves import HalvesSettings
+from training.start import Start
 from training.triplet import TripletSettings
 
 Schedule = Literal["constant", "cosine"]
@@ -26,6 +27,7 @@ class Recipe:
 
     objective: TripletSettings | HalvesSettings
     shape: EncoderShape = field(default_factory=EncoderShape)
+    start: Start = field(default_factory=Start)
     level: Level = "rms"  # "rms": each frame divided by its RMS, as heads in frame mode do
     rounds: int = 10
     steps: int = 15_000  # a client and round
@@ -51,10 +53,12 @@ RECIPES = {
     "paper": Recipe(TripletSettings()),
     "wavetell": Recipe(
         HalvesSettings(),
-        shape=EncoderShape(pooling="max+mean"),
-        steps=120,
+        shape=EncoderShape(pooling="mean"),
+        start=Start(past=0.1, first=3.0, bias=2.0, gain=1.7),
+        steps=60,
         batch=256,
         schedule="cosine",
+        keep_moments=True,
     ),
 }
 
