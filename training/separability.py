@@ -11,7 +11,7 @@ with Qf the Gaussian tail, hence P >= 1 - eps as soon as
     SNR_enc >= rho (Qf^-1(1 - (1 - eps)^(1/Q)) / mu)^2
 
 SNR_enc is the SNR at the encoder's output. `feature_snr` measures it: rho over the largest variance that
-noise of a given input SNR makes along any direction; with it `input_snr_db` finds an input SNR that is enough.
+noise of a given input SNR makes along any direction; with it `input_snr_db` finds one that is enough.
 """
 
 from collections.abc import Callable

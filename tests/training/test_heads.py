@@ -111,6 +111,16 @@ def test_many_labels_are_thinned_in_proportion(monkeypatch):
     assert fit.labels == 100
 
 
+def test_a_c_that_does_not_converge_is_left_out():
+    """Labels by chance in two dimensions: no plane separates them, and C = inf would take for ever."""
+    rng = np.random.default_rng(0)
+    x, label = rng.standard_normal((120, 2)).astype(np.float32), rng.integers(0, 2, 120)
+    fit = fit_head(x, label, IDENTITY, Search(kernel="linear", C=(0.01, 1e8, np.inf)))
+    assert fit.C == 0.01
+    with pytest.raises(InputError, match="no C of the search converges"):
+        fit_head(x, label, IDENTITY, Search(kernel="linear", C=(np.inf,)))
+
+
 @pytest.mark.parametrize(
     ("label", "message"),
     [([0] * 8, "a head needs two classes"), ([0] * 7 + [1], "class B has 1 label")],

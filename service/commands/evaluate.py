@@ -1,0 +1,78 @@
+"""Test a model on fresh frames, beside what it must beat and what nothing can beat.
+
+The clients are the paper's four, with fresh test frames of their own classes. Beside the model's heads stand
+the same heads on an untrained encoder and on cumulants, fitted on as many labels, and the likelihood limit,
+each with its 95 % interval. Accuracy counts the likeliest class; `refused` is the share that the head would
+call unknown.
+
+examples:
+  wavetell evaluate paper-synthetic
+  wavetell evaluate runs/model.safetensors --test 5000 --out runs/report
+  wavetell evaluate runs/model.safetensors --clients paper-cfo --rows model,cumulants --json
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+from service.commands.fit import PAPER
+from streaming.errors import ConfigError
+from training.synthetic import paper_clients
+
+ROWS = ("model", "live", "untrained", "cumulants", "limit", "known")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command's flags."""
+    parser.add_argument("model", metavar="MODEL", help="a bundle's name or file")
+    parser.add_argument("--clients", default="paper", choices=list(PAPER), help="whose frames")
+    parser.add_argument("--test", type=int, default=5_000, help="test frames a client")
+    parser.add_argument(
+        "--labels", type=int, default=2_800, help="labels a client for the rows that are fitted here"
+    )
+    parser.add_argument(
+        "--live", type=int, default=400, metavar="PAST", help="samples of past of the row `live`"
+    )
+    parser.add_argument("--limit", type=int, default=1_000, help="frames a client for the likelihood limit")
+    parser.add_argument(
+        "--rows", help=f"which rows, with commas: {','.join(ROWS)}; default: all there are heads for"
+    )
+    parser.add_argument("--unnormalised", action="store_true", help="the paper's 16-QAM with points +-1, +-3")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="of the test frames, and of the labels fitted here"
+    )
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="write CSV and pictures there")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Make every row, print them, write the files."""
+    from streaming.bundle import load_bundle
+    from training import evaluate, report
+
+    bundle = load_bundle(args.model)
+    live = "client-1-live" in bundle.heads
+    names = args.rows.split(",") if args.rows else [row for row in ROWS if row != "live" or live]
+    for name in names:
+        if name not in ROWS:
+            raise ConfigError(f"there is no row {name!r}; there are {', '.join(ROWS)}")
+    if args.test < 1 or args.limit < 1:
+        raise ConfigError("--test and --limit must be at least 1")
+    clients = paper_clients(args.labels, args.test, 0, PAPER[args.clients], not args.unnormalised)
+    make = {
+        "model": lambda: evaluate.model_row(bundle, clients, args.seed),
+        "live": lambda: evaluate.model_row(bundle, clients, args.seed, "live", args.live),
+        "untrained": lambda: evaluate.untrained_row(bundle.encoder, clients, args.seed),
+        "cumulants": lambda: evaluate.cumulant_row(clients, args.seed),
+        "limit": lambda: evaluate.limit_row(clients, args.seed, args.limit),
+        "known": lambda: evaluate.limit_row(clients, args.seed, args.test, known=True),
+    }
+    rows = [make[name]() for name in names]
+    if args.out:
+        report.write_csv(rows, args.out)
+        report.write_pictures(rows, args.out)
+    if args.json:
+        settings = {"model": args.model, "sha256": bundle.sha256, "clients": args.clients, "seed": args.seed}
+        print(json.dumps(settings | {"rows": report.as_json(rows)}))
+    else:
+        print(report.as_text(rows))

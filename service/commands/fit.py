@@ -1,0 +1,117 @@
+"""Fit the heads of a model on labelled frames, and write the model with them.
+
+The set is one of the paper's (paper, paper-snr, paper-cfo: a personal head for each of the four clients), or
+a labelled data set: RadioML (.hdf5, .dat, .pkl), MIGOU-MOD (.pkl), a folder of SigMF recordings with
+annotations, or a folder with labels.csv. C and gamma are chosen by cross-validation on the labels alone. With
+--live PAST the heads are for streams: each label is a window with that many samples of past. Heads that the
+model already has are kept, unless they have the same name.
+
+examples:
+  wavetell fit runs/encoder.safetensors --out runs/model.safetensors
+  wavetell fit runs/encoder.safetensors --labels 140 --out runs/few.safetensors
+  wavetell fit radio --data captures/ --head mine --live 400 --out runs/mine.safetensors
+"""
+
+import argparse
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from streaming.errors import ConfigError
+from streaming.head import Mode
+from training.synthetic import Heterogeneity, paper_clients
+
+PAPER: dict[str, Heterogeneity] = {"paper": "labels", "paper-snr": "snr", "paper-cfo": "cfo"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command's flags."""
+    parser.add_argument("model", metavar="MODEL", help="a bundle's name or file")
+    parser.add_argument(
+        "--data", default="paper", help="paper (default), paper-snr, paper-cfo, a file or a folder"
+    )
+    parser.add_argument("--labels", type=int, help="labels a client; default 2,800, or all that a file has")
+    parser.add_argument(
+        "--head", metavar="NAME", help="name of the head that a file's or folder's labels make"
+    )
+    parser.add_argument("--kernel", choices=["rbf", "linear"], default="rbf")
+    parser.add_argument(
+        "--live", type=int, metavar="PAST", help="for streams: windows with this many samples before"
+    )
+    parser.add_argument(
+        "--window", type=int, default=100, help="samples an answer covers, of a stream or folder"
+    )
+    parser.add_argument("--hop", type=int, help="samples between answers of a stream; default the window")
+    parser.add_argument("--refuse", type=float, default=0.01, help="share of known signals called unknown")
+    parser.add_argument("--unnormalised", action="store_true", help="the paper's 16-QAM with points +-1, +-3")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the bundle to write")
+    parser.add_argument("--json", action="store_true", help="print what was fitted as JSON")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Fit, save, and say what cross-validation found."""
+    from streaming.bundle import encoder_sha256, load_bundle
+    from training.evaluate import embedder, fit_clients
+    from training.heads import Identity, Search, fit_head
+
+    bundle = load_bundle(args.model)
+    past = args.live or 0
+    mode: Mode = "live" if args.live is not None else "frame"
+    hop = args.hop or args.window
+    if past < 0 or past % hop or args.window % hop:
+        raise ConfigError(f"--live and --window must be multiples of the hop, {hop}")
+    search = Search(kernel=args.kernel, refuse=args.refuse, seed=args.seed)
+    agc_samples = float(bundle.meta.get("frontend", {}).get("agc_samples", 4096.0))
+    embed = embedder(bundle.encoder, mode, args.window, hop, agc_samples)
+    if args.data in PAPER:
+        clients = paper_clients(args.labels or 2_800, 0, 0, PAPER[args.data], not args.unnormalised)
+        classes = clients[0].signal.classes
+        identity = Identity("", classes, mode, args.window, hop, encoder_sha256(bundle.encoder))
+        fits = fit_clients(clients, embed, identity, args.seed, past, search)
+    else:
+        from training.datasets import open_dataset
+        from training.partition import label_budget
+
+        frames = open_dataset(args.data, samples=past + args.window)
+        if frames.iq.shape[1] != past + args.window:
+            raise ConfigError(
+                f"{args.data} has frames of {frames.iq.shape[1]}; use --window {frames.iq.shape[1]}"
+            )
+        if args.labels:
+            frames = frames.take(label_budget(frames.label, args.labels, args.seed))
+        name = args.head or Path(args.data).stem
+        identity = Identity(name, frames.classes, mode, args.window, hop, encoder_sha256(bundle.encoder))
+        fits = {name: fit_head(embed(frames.iq), frames.label, identity, search)}
+    suffix = "-live" if mode == "live" and args.data in PAPER else ""
+    bundle.heads |= {name + suffix: replace(fit.head, name=name + suffix) for name, fit in fits.items()}
+    bundle.meta.setdefault("frontend", {}).setdefault("agc_samples", agc_samples)
+    provenance = {
+        "data": args.data,
+        "seed": args.seed,
+        "search": {**asdict(search), "C": [str(c) for c in search.C]},
+    }
+    bundle.meta.setdefault("provenance", {})[f"heads{suffix}"] = provenance
+    bundle.save(args.out)
+    summary = {
+        name + suffix: {
+            "classes": fit.head.classes,
+            "C": str(fit.C),
+            "gamma": fit.head.gamma,
+            "labels": fit.labels,
+            "support_vectors": len(fit.head.vectors),
+            "held_out_accuracy": fit.validation,
+            "held_out_log_loss": fit.log_loss,
+            "threshold": fit.head.threshold,
+        }
+        for name, fit in fits.items()
+    }
+    if args.json:
+        print(json.dumps({"bundle": str(args.out), "sha256": bundle.sha256, "heads": summary}))
+        return
+    for name, row in summary.items():
+        print(
+            f"{name:<16}{row['labels']:>7,} labels   C {row['C']:<8}{row['support_vectors']:>6,} vectors"
+            f"   held out {100 * float(str(row['held_out_accuracy'])):.1f} %"
+        )
+    print(f"written to {args.out}")
