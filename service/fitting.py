@@ -112,8 +112,6 @@ def gather(
     labels: list[Label], store: LabelStore, embedder: Embedder
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """Embeddings (n, outputs) of all labels, and for each row which label it is of."""
-    if not labels:
-        raise InputError("there are no labels yet; give some with POST /v1/labels")
     each = max(1, MOST_ROWS // len(labels))
     rows = [thin(store.embeddings(label, embedder), each) for label in labels]
     groups = np.repeat(np.arange(len(labels)), [len(part) for part in rows])
@@ -178,6 +176,8 @@ def main() -> None:
             answer = fit(json.loads(line))
         except WavetellError as error:
             answer = {"error": str(error)}
+        except (ValueError, ArithmeticError) as error:  # what the solver says of embeddings it cannot part
+            answer = {"error": f"these labels cannot be fitted: {error}"}
         print(json.dumps(answer), flush=True)
 
 

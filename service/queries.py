@@ -113,6 +113,11 @@ def read_cursor(cursor: str) -> list[Any]:
         value, row_id = json.loads(base64.urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4)))
     except (ValueError, TypeError):
         raise ConfigError("the cursor is not one that a page gave") from None
-    if not isinstance(value, int | float) or not isinstance(row_id, str) or "\0" in row_id:
+    if (
+        not isinstance(value, int | float)
+        or abs(value) >= 2**63
+        or not isinstance(row_id, str)
+        or "\0" in row_id
+    ):
         raise ConfigError("the cursor is not one that a page gave")
     return [value, row_id]

@@ -1,7 +1,7 @@
 """Settings: what holds, and where each value came from.
 
-Command line over environment (`WAVETELL_*`) over `./wavetell.toml` over `~/.config/wavetell/wavetell.toml` over the
-default. Each value is checked here, where it enters; after that it is trusted.
+Command line over environment (`WAVETELL_*`) over `./wavetell.toml` over `~/.config/wavetell/wavetell.toml`
+over the default. Each value is checked here, where it enters; after that it is trusted.
 """
 
 import argparse

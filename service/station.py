@@ -30,7 +30,7 @@ from service.store import checked_name, write_whole
 from service.streams import Limits, Stream
 from streaming.bundle import Bundle
 from streaming.engine import Engine, open_engine
-from streaming.errors import ConfigError, WavetellError
+from streaming.errors import ConfigError, InputError, WavetellError
 from streaming.head import Head
 from streaming.pipeline import choose_head
 
@@ -194,6 +194,8 @@ class Station:
         """Fit a head to the labels and answer these streams (else all) with it, from one hop on."""
         for stream_id in streams or []:
             self.stream(stream_id)
+        if not self.labels.list():
+            raise InputError("there are no labels yet; give some with POST /v1/labels")
         made = self._fit(self.models.activations()[-1], checked_name(head, "head"))
         self._change(made["model"], [*self.models.activations(), made["model"]], head, streams)
         return made

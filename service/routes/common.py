@@ -53,8 +53,8 @@ MAX_SAMPLE = 2**62  # a sample's index must fit into the history's 64 bits
 
 
 def as_ns(moment: datetime) -> int:
-    """Nanoseconds since 1970."""
-    return round(moment.timestamp() * 1e6) * 1000
+    """Nanoseconds since 1970, as far as the history's 64 bits go."""
+    return max(-MAX_SAMPLE, min(MAX_SAMPLE, round(moment.timestamp() * 1e6) * 1000))
 
 
 class Span(BaseModel):

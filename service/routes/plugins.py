@@ -9,7 +9,7 @@ from starlette.datastructures import UploadFile
 from service.errors import NotFound
 from service.plugins import Jobs, status
 from service.routes.common import TheStation
-from service.routes.predict import read_raw
+from service.routes.predict import LOWEST_HZ, read_raw
 from streaming.errors import InputError
 
 router = APIRouter(prefix="/plugins", tags=["IQEngine"])
@@ -68,8 +68,8 @@ async def run(request: Request, station: TheStation, function: str) -> dict[str,
         if datatype != "cf32_le":
             raise InputError(f"data_type is {datatype!r}; it must be iq/cf32_le")
         rate = about.get("sample_rate", 1.0)
-        if not isinstance(rate, int | float) or not 0 < rate < 1e12:
-            raise InputError(f"sample_rate is {rate!r}; it must be above 0")
+        if not isinstance(rate, int | float) or not LOWEST_HZ <= rate <= 1e12:
+            raise InputError(f"sample_rate is {rate!r}; it must be above {LOWEST_HZ}")
         block = read_raw(await samples.read(), datatype, float(rate))
     return the_jobs(request).start(block, str(about.get("file_name", ""))[:200], head_of(custom))
 

@@ -18,6 +18,7 @@ from streaming.block import Block
 from streaming.errors import InputError
 
 router = APIRouter(prefix="/v1", tags=["predict"])
+LOWEST_HZ = 0.001  # below, times would not fit into the answer
 
 
 class FewSamples(BaseModel):
@@ -26,7 +27,7 @@ class FewSamples(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     samples: list[tuple[float, float]] = Field(min_length=1, max_length=65_536)
-    rate_hz: float = Field(1.0, gt=0, le=1e12)
+    rate_hz: float = Field(1.0, ge=LOWEST_HZ, le=1e12)
 
 
 BODY = {
@@ -65,7 +66,9 @@ async def predict(
     datatype: Annotated[
         Literal["cf32_le", "ci16_le", "ci8", "cu8"], Query(description="of raw I/Q")
     ] = "cf32_le",
-    rate_hz: Annotated[float, Query(gt=0, le=1e12, description="of raw I/Q; places windows in time")] = 1.0,
+    rate_hz: Annotated[
+        float, Query(ge=LOWEST_HZ, le=1e12, description="of raw I/Q; places windows in time")
+    ] = 1.0,
     head: Annotated[str, Query(max_length=100)] = "",
     frame: Annotated[
         int | None, Query(ge=1, le=65_536, description="each so many samples on their own")

@@ -24,7 +24,7 @@ class Login(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    token: str = Field(max_length=200)
+    token: str = Field(max_length=200, pattern=r"^[A-Za-z0-9_-]+$")
 
 
 @router.get("/v1/health")
@@ -70,7 +70,9 @@ async def devices() -> dict[str, Any]:
 
 @router.post("/v1/login")
 async def login(
-    request: Request, station: TheStation, given: Annotated[Login, Body(examples=[{"token": "..."}])]
+    request: Request,
+    station: TheStation,
+    given: Annotated[Login, Body(examples=[{"token": "what-the-command-printed"}])],
 ) -> JSONResponse:
     """Exchange a token for a cookie, which WebSockets of a page carry, too."""
     tokens = request.app.state.rules.tokens

@@ -29,6 +29,10 @@ def small_bundle(name="small", seed=1):
     return Bundle(encoder, heads, {"frontend": {"agc_samples": 500.0}}, name)
 
 
+# A test machine may be busy with other things for seconds; drops have a test of their own.
+PATIENT = ("--queue-ms", "20000")
+
+
 class Service:
     """A running `wavetell serve`."""
 
@@ -74,7 +78,18 @@ class Service:
 def serving(data: Path, model: Path, *argv, verify=True):
     """Start the service on a port of its own choice."""
     log_path = data.parent / f"{data.name}.log"
-    options = ["--port", "0", "--data", str(data), "--model", str(model), "--backend", "torch", *argv]
+    options = [
+        "--port",
+        "0",
+        "--data",
+        str(data),
+        "--model",
+        str(model),
+        "--backend",
+        "torch",
+        *PATIENT,
+        *argv,
+    ]
     with (
         log_path.open("ab") as log,
         subprocess.Popen(
