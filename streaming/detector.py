@@ -83,7 +83,7 @@ class Detector:
     def reset(self) -> None:
         """Forget the noise and the signal."""
         self._floor: Spectrum | None = None
-        self._learnt = PRIOR  # blocks in the floor, up to `settle`
+        self._learnt = self._judged = PRIOR  # blocks in the floor, up to `settle`; blocks in all
         self.restart()
 
     def restart(self) -> None:
@@ -135,13 +135,16 @@ class Detector:
 
     def _learn(self, spectrum: Spectrum, level: float) -> None:
         assert self._floor is not None
+        self._judged += 1
         if not self._active:
             self._learnt = min(self._learnt + 1, self.settle)
             self._floor = np.maximum(self._floor + (spectrum - self._floor) / self._learnt, SILENCE)
             return
         beside = np.convolve(spectrum / self._floor, BESIDE_TAPS, mode="same") < BESIDE
         rise = max(0.0, level / float(self._floor[EDGE:-EDGE].mean()) - 1) / (50 * self.settle)
-        learnt = self._floor * (1 + rise) + np.where(beside, spectrum - self._floor, 0.0) / self.settle
+        # Fast at first, when the floor is a guess; then slow, or the skirts of a signal would sink into it.
+        pace = min(self._judged, 20 * self.settle)
+        learnt = self._floor * (1 + rise) + np.where(beside, spectrum - self._floor, 0.0) / pace
         self._floor = np.maximum(learnt, SILENCE)
 
 
