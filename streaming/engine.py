@@ -98,8 +98,10 @@ class Stream(ABC):
         for name, expected in self.engine.header.items():
             if found[name] != expected:
                 raise InputError(f"the state belongs to another {name} ({found[name]}); expected {expected}")
-        if position < 0 or digest != hashlib.sha256(payload).hexdigest():
+        if digest != hashlib.sha256(payload).hexdigest():
             raise InputError("the state is damaged: its contents do not match its checksum")
+        if not 0 <= position < 2**62 or len(payload) != self.engine.state_bytes:
+            raise InputError("the state is damaged: its contents do not fit the model")
         self._import(position, payload)
 
     def check_open(self) -> None:
@@ -113,10 +115,15 @@ class Engine(ABC):
 
     name: str  # the back end in use
     detail: str  # and how it runs here
+    element_bytes = 4  # of a cached value
 
     def __init__(self, encoder: Encoder, hop: int, threads: int) -> None:
         self.shape, self.hop, self.threads = encoder.shape, hop, threads
         self.blocks = folded(encoder)
+        cached = sum(c.history * c.taps.shape[1] for block in self.blocks for c in (block.conv1, block.conv2))
+        self.state_bytes = cached * self.element_bytes + encoder.shape.reduced * (
+            4 + 8
+        )  # and a maximum, a total
         self.lock = threading.Lock()
         self.none = Hops(*np.empty((2, 0, encoder.shape.reduced), np.float32))
         self.header = {"model": fingerprint(encoder, self.blocks), "backend": self.name, "hop": hop}

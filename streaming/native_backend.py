@@ -69,7 +69,7 @@ class NativeStream(Stream):
             self.close()
 
     def _export(self) -> bytes:
-        state = ctypes.create_string_buffer(library().wavetell_state_bytes(self.handle))
+        state = ctypes.create_string_buffer(self.engine.state_bytes)
         with self.engine.lock:
             library().wavetell_save(self.handle, state)
         return state.raw
@@ -84,7 +84,7 @@ class NativeEngine(Engine):
     """The packed weights and the kernel's threads."""
 
     def __init__(self, encoder: Encoder, hop: int, threads: int, bf16: bool = False) -> None:
-        self.name = "native-bf16" if bf16 else "native"
+        self.name, self.element_bytes = ("native-bf16", 2) if bf16 else ("native", 4)
         isa = choose_isa(bf16)
         self.detail = f"{self.name} ({isa}{f', {threads} threads' if threads > 1 else ''})"
         super().__init__(encoder, hop, threads)

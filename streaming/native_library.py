@@ -11,7 +11,7 @@ import math
 import os
 import subprocess
 import sys
-from ctypes import POINTER, c_char_p, c_float, c_int, c_int64, c_size_t, c_void_p
+from ctypes import POINTER, c_char_p, c_float, c_int, c_int64, c_void_p
 
 from streaming.errors import BackendError
 
@@ -53,7 +53,6 @@ def library() -> ctypes.CDLL:
         ("wavetell_stream", c_void_p, [c_void_p]),
         ("wavetell_stream_close", None, [c_void_p]),
         ("wavetell_reset", None, [c_void_p]),
-        ("wavetell_state_bytes", c_size_t, [c_void_p]),
         ("wavetell_save", None, [c_void_p, c_void_p]),
         ("wavetell_restore", None, [c_void_p, c_int64, c_char_p]),
         ("wavetell_push", c_int, [c_void_p, POINTER(Work), c_int]),

@@ -9,7 +9,6 @@
 #include "engine.h"
 
 #if defined(__x86_64__) && defined(__linux__)
-#include <cpuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -136,8 +135,6 @@ void* wavetell_stream(void* engine) { return new Stream(static_cast<Engine*>(eng
 void wavetell_stream_close(void* stream) { delete static_cast<Stream*>(stream); }
 
 void wavetell_reset(void* stream) { static_cast<Stream*>(stream)->reset(); }
-
-size_t wavetell_state_bytes(void* stream) { return static_cast<Stream*>(stream)->state_bytes(); }
 
 void wavetell_save(void* stream, uint8_t* state) { static_cast<Stream*>(stream)->save(state); }
 

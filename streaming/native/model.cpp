@@ -83,12 +83,6 @@ void Stream::reset() {
     std::fill(total.begin(), total.end(), 0.0);
 }
 
-size_t Stream::state_bytes() const {
-    size_t bytes = model.reduced * (sizeof(float) + sizeof(double));
-    for (const Conv& conv : model.convs) bytes += conv.history * conv.in * model.isa->element_bytes;
-    return bytes;
-}
-
 // Calls copy(row of the ring or nullptr before the first sample, bytes) for all that the convolutions still see.
 template <class Copy>
 void Stream::each_row(int64_t end, Copy copy) {

@@ -110,7 +110,6 @@ struct Stream {
     std::vector<double> total;
 
     void reset();
-    size_t state_bytes() const;
     void save(uint8_t* state);
     void restore(int64_t position, const uint8_t* state);
 

@@ -106,8 +106,7 @@ class Stage {
                     activate_tile(residual.bias.data() + part * taps.width, taps.width, rows);
                     multiply(conv, residual, part, tile, residual.width, rows, taps.depth);
                 }
-                const auto& finish_rows = taps.width == 40 ? &Stage::finish<40> : &Stage::finish<0>;
-                (this->*finish_rows)(index, part, first, rows);
+                finish(index, part, first, rows);
             }
             if (index + 1 < int(model.convs.size())) call_up(model.convs[index + 1], first, rows);
         }
@@ -169,12 +168,10 @@ class Stage {
     }
 
     // Hand the rows on: through activation and residual, unless a matrix was it, to the next ring or to the hop.
-    // COUNT channels, or 0 where the compiler cannot know.
-    template <int COUNT>
     void finish(int index, int part, int first, int rows) {
         const Conv& conv = model.convs[index];
         const long width = conv.taps.width, column = part * width, left = padded(conv.out, GROUP) - column;
-        const long count = COUNT ? COUNT : left < width ? left : width;
+        const long count = left < width ? left : width;
         const float* values = tile;
         float* x = batch.x.data() + first * batch.x_stride + column;
         const bool last = index + 1 == int(model.convs.size()), matrix = conv.residual.depth;

@@ -1,5 +1,8 @@
 """What an engine refuses: in one clear line, and with every state unharmed."""
 
+import hashlib
+import json
+
 import numpy as np
 import pytest
 
@@ -78,11 +81,20 @@ def test_a_damaged_state_is_refused_and_harms_nothing(engine):
         before + b"x",
         before[:-1] + bytes([before[-1] ^ 1]),
         before.replace(b'"position": 33', b'"position": -3'),
+        before.replace(b'"position": 33', b'"position": 1' + b"0" * 30),
+        forged(before),
         before.replace(b'"position"', b'"positron"'),
     ):
         with pytest.raises(InputError, match=r"the state is (not a saved stream state|damaged: .+)"):
             stream.restore(state)
         assert stream.save() == before
+
+
+def forged(state):
+    """A state that is too short, with the right checksum."""
+    head, payload = state[:-4].split(b"}\n", 1)
+    old = json.loads(head.split(b"\n", 1)[1] + b"}")["payload"]
+    return head.replace(old.encode(), hashlib.sha256(payload).hexdigest().encode()) + b"}\n" + payload
 
 
 def test_a_stream_that_cannot_be_pushed_is_refused(engine):
