@@ -17,9 +17,9 @@ from service.security import Tokens, allows
 from streaming.errors import ConfigError
 from training.federation.coordinator import Coordinator
 from training.federation.errors import Problem
-from training.federation.manifest import PRECISIONS
-from training.federation.routes import Rounds, problem_answer, router
+from training.federation.routes import OUTAGE, Rounds, problem_answer, router
 
+BACKLOG = 2048  # stations that may knock at once
 GRACE_S = 1  # for requests that are under way when the coordinator stops
 
 
@@ -43,7 +43,8 @@ def create_coordinator(coordinator: Coordinator, rules: Rules) -> ASGIApp:
     app = FastAPI(title="wavetell federation", lifespan=lifespan)
     app.state.may_look = lambda request: may_look(request, rules.tokens)
     app.include_router(router)
-    app.add_exception_handler(Problem, problem_answer)
+    for error in (Problem, *OUTAGE):
+        app.add_exception_handler(error, problem_answer)
     return Guard(app, rules)
 
 
@@ -76,13 +77,22 @@ def make_coordinator_server(
         ssl_keyfile=values.tls_key or None,
         ssl_ca_certs=values.tls_clients or None,
         ssl_cert_reqs=ssl.CERT_REQUIRED if values.tls_clients else ssl.CERT_NONE,
-        backlog=2048,
+        backlog=BACKLOG,
     )
     return uvicorn.Server(config)
 
 
+def listen(values: argparse.Namespace) -> socket.socket:
+    """The listening socket, so that the port is known (0 chooses one) before anything is said."""
+    family = socket.AF_INET6 if ":" in values.host else socket.AF_INET
+    try:
+        return socket.create_server((values.host, values.port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        raise ConfigError(f"{values.host}:{values.port} cannot be listened on: {error.strerror}") from None
+
+
 def coordinator_rules(coordinator: Coordinator, values: argparse.Namespace, tokens: Tokens) -> Rules:
-    """What the door lets in: our names, and no body beyond the largest update."""
+    """What the door lets in: our names, and no body far beyond the largest update."""
     names = {values.host.lower(), "localhost", "127.0.0.1", "::1", socket.gethostname().lower()}
     names |= {name.strip().lower() for name in values.allow_names.split(",") if name.strip()}
     return Rules(
@@ -90,6 +100,7 @@ def coordinator_rules(coordinator: Coordinator, values: argparse.Namespace, toke
         plugin_origins=frozenset(),
         tokens=tokens,
         open=True,
-        max_body=max(coordinator.manifest.body_bound(precision) for precision in PRECISIONS),
+        max_body=4
+        * coordinator.manifest.body_bound("float32"),  # the route refuses more exactly, and says why
         per_second=values.max_rate,
     )

@@ -20,9 +20,9 @@ TRIES = 3  # a child that dies every time has a reason
 class Background:
     """Trains a station's rounds in a child process, which keeps the frames between rounds."""
 
-    def __init__(self, data: Data, station: str, probe: bool = False) -> None:
-        self.data, self.station, self.probe = data, station, probe
-        self._pool = start()
+    def __init__(self, data: Data, station: str, probe: bool = False, nice: int = NICE) -> None:
+        self.data, self.station, self.probe, self.nice = data, station, probe, nice
+        self._pool = start(nice)
 
     def __call__(self, folder: Path, manifest: Manifest, generation: int) -> Result:
         """One round; a child that was killed goes on from its checkpoint in a new one."""
@@ -32,7 +32,7 @@ class Background:
                 return result(self._pool.submit(learn, lesson).result())
             except BrokenProcessPool:
                 log.warning("the training was killed; it goes on from its checkpoint")
-                self._pool = start()
+                self._pool = start(self.nice)
         raise InputError(f"the training was killed {TRIES} times")
 
     def close(self) -> None:
@@ -46,14 +46,14 @@ def result(learnt: Learnt) -> Result:
     return learnt.examples, measured if learnt.accuracy is None else measured | {"accuracy": learnt.accuracy}
 
 
-def start() -> ProcessPoolExecutor:
+def start(nice: int) -> ProcessPoolExecutor:
     """A child that waits for work."""
-    return ProcessPoolExecutor(1, mp.get_context("spawn"), be_modest)
+    return ProcessPoolExecutor(1, mp.get_context("spawn"), be_modest, (nice,))
 
 
-def be_modest() -> None:
+def be_modest(nice: int) -> None:
     """Low priority, and one thread: more would add in another order, and give other bits."""
     import torch
 
-    os.nice(NICE)
+    os.nice(nice)
     torch.set_num_threads(1)

@@ -50,7 +50,7 @@ def encode(arrays: Mapping[str, NDArray[Any]], precision: Precision, meta: Mappi
     else:
         limit = FLOAT16_MAX if precision == "float16" else np.inf
         stored = {name: array.clip(-limit, limit).astype(TYPES[precision]) for name, array in arrays.items()}
-    return bytes(save({name: np.ascontiguousarray(a) for name, a in stored.items()}, dict(meta) or None))
+    return bytes(save({name: np.array(a, order="C") for name, a in stored.items()}, dict(meta) or None))
 
 
 def sha256_of(raw: bytes) -> str:

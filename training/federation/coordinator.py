@@ -80,8 +80,11 @@ class Coordinator:
         row = self.current()
         return f'"{self.manifest.run}-{row["number"]}{"-finished" if row["state"] == "PUBLISHED" else ""}"'
 
-    def describe(self, station: str) -> dict[str, Any]:
-        """The current round as a station sees it, and what became of the station's last update."""
+    def describe(self, station: str, newcomer: bool = True) -> dict[str, Any]:
+        """The current round as a station sees it, and what became of the station's last update.
+
+        Only newcomers are told the manifest: it never changes, and counts in the bytes of every round.
+        """
         row = self.current()
         finished = row["state"] == "PUBLISHED"
         last = self.store.query(
@@ -96,8 +99,7 @@ class Coordinator:
             "quorum": self.terms.quorum,
             "bases": self.models.of(row["generation"] - (not finished)),
             "last": last[0] if last else None,
-            "manifest": self.manifest.to_json(),
-        }
+        } | ({"manifest": self.manifest.to_json()} if newcomer else {})
 
     def tick(self) -> bool:
         """Do what is due; True when stations have something new to do."""

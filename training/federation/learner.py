@@ -5,19 +5,19 @@ This is what runs in the station's child process; it needs torch, the rest of th
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 
 from hardware import open_source
 from streaming.block import Samples
 from streaming.bundle import Bundle
-from streaming.encoder import Encoder, EncoderShape
+from streaming.encoder import Encoder
 from streaming.errors import InputError
-from training.augment import Augment, Level, at_level
+from training.augment import Level, at_level
 from training.checkpoint import load_checkpoint
 from training.federation.codec import Floats
 from training.federation.manifest import Manifest
@@ -177,12 +177,15 @@ def recipe_from_json(content: dict[str, Any], rounds: int) -> Recipe:
     """The recipe that `recipe_to_json` described."""
     try:
         given = dict(content["objective"])
-        objective: TripletSettings | HalvesSettings
-        if given.pop("name") == "triplet":
-            objective = TripletSettings(**given)
-        else:
-            objective = HalvesSettings(**given | {"augment": Augment(**given["augment"])})
-        shape = EncoderShape(**content["shape"])
-        return Recipe(**content | {"objective": objective, "shape": shape, "rounds": rounds})
+        kind = {"triplet": TripletSettings, "halves": HalvesSettings}[given.pop("name")]
+        recipe: Recipe = build(Recipe, content | {"objective": build(kind, given), "rounds": rounds})
+        return recipe
     except (TypeError, KeyError, ValueError) as error:
         raise InputError(f"this wavetell does not know the federation's recipe ({error})") from None
+
+
+def build(kind: type[Any], content: dict[str, Any]) -> Any:  # noqa: ANN401 - of that type
+    """A dataclass from its JSON form, and those inside it."""
+    hints = get_type_hints(kind)
+    inner = {name: hints[name] for name in content if is_dataclass(hints[name])}
+    return kind(**content | {name: build(type_, content[name]) for name, type_ in inner.items()})

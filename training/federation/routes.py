@@ -7,7 +7,7 @@ import asyncio
 import hashlib
 import logging
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
@@ -121,7 +121,8 @@ async def current(
     if etag == if_none_match:
         return Response(status_code=304, headers={"ETag": etag})
     return JSONResponse(
-        rounds.coordinator.describe(caller), headers={"ETag": etag, "Cache-Control": "no-cache"}
+        rounds.coordinator.describe(caller, newcomer=not if_none_match),
+        headers={"ETag": etag, "Cache-Control": "no-cache"},
     )
 
 
@@ -148,11 +149,11 @@ async def model(request: Request, rounds: TheRounds, caller: Caller, sha256: str
 async def put_update(request: Request, rounds: TheRounds, number: int, station: str) -> Response:
     """A station's update; the same again is the same answer."""
     coordinator = rounds.coordinator
-    path = coordinator.store.temporary()
+    path, chunks = coordinator.store.temporary(), request.stream()
     try:
         with rounds.upload(the_caller(request, rounds), station):
             precision, digest = check_head(request, coordinator)
-            await receive(request, path, coordinator.manifest.body_bound(precision), digest)
+            await receive(chunks, path, coordinator.manifest.body_bound(precision), digest)
             async with rounds.checks:
                 status, receipt = await run_in_threadpool(
                     intake.accept, coordinator, station, number, precision, path, digest
@@ -160,10 +161,8 @@ async def put_update(request: Request, rounds: TheRounds, number: int, station: 
             await run_in_threadpool(coordinator.stations.count, station, up=receipt["bytes"])
     except Problem as problem:
         await run_in_threadpool(coordinator.refuse, station[:64], number, problem)
-        return refusal(problem, {"Connection": "close"})  # part of the body may still be unread
-    except OUTAGE as error:
-        log.error("an update of %s could not be stored: %s", station, error)
-        return refusal(Problem(507, "the coordinator cannot store the update now", retry_after_s=2))
+        await drain(chunks)
+        return refusal(problem)
     finally:
         path.unlink(missing_ok=True)
     rounds.nudge()
@@ -212,17 +211,19 @@ async def home(rounds: TheRounds) -> HTMLResponse:
 
 
 async def problem_answer(_: Request, error: Exception) -> Response:
-    """The handler of refused requests."""
-    assert isinstance(error, Problem)
-    return refusal(error)
+    """The handler of refused requests, and of those that a full disk stands in the way of."""
+    if isinstance(error, Problem):
+        return refusal(error)
+    log.error("a request could not be served: %s", error)
+    return refusal(Problem(507, "the coordinator cannot store anything now", retry_after_s=2))
 
 
-def refusal(problem: Problem, headers: dict[str, str] | None = None) -> Response:
+def refusal(problem: Problem) -> Response:
     """The answer to a refused request (RFC 9457)."""
     return JSONResponse(
         problem.body(),
         problem.status,
-        problem.headers() | (headers or {}),
+        problem.headers(),
         media_type="application/problem+json",
     )
 
@@ -242,12 +243,19 @@ def check_head(request: Request, coordinator: Coordinator) -> tuple[Precision, s
     return precision, digest_in(request.headers.get("content-digest", ""))
 
 
-async def receive(request: Request, path: Path, most: int, digest: str) -> None:
+async def drain(chunks: AsyncGenerator[bytes]) -> None:
+    """Read the rest of a refused body, which the door bounds: who is cut off does not see the answer."""
+    with suppress(ClientDisconnect):
+        async for _ in chunks:
+            pass
+
+
+async def receive(chunks: AsyncGenerator[bytes], path: Path, most: int, digest: str) -> None:
     """Write the body to a file and check its digest."""
     size, hashed = 0, hashlib.sha256()
     with path.open("wb") as file:
         try:
-            async for chunk in request.stream():
+            async for chunk in chunks:
                 size += len(chunk)
                 if size > most:
                     raise Problem(413, f"the body has more than {most:,} bytes")

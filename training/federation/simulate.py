@@ -3,57 +3,24 @@
 >>> simulate(folder, recipe, stations=4, seed=0)  # doctest: +SKIP
 """
 
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 
 from streaming.errors import ConfigError
-from training.federation import intake
 from training.federation.background import result
-from training.federation.codec import Floats, sha256_of
+from training.federation.codec import Floats
 from training.federation.coordinator import Coordinator
 from training.federation.learner import Data, Lesson, Synthetic, learn, make_manifest
+from training.federation.local import LocalExchange
 from training.federation.manifest import Manifest, Precision, Terms
 from training.federation.station import Result, Station
 from training.recipes import Recipe
 
 Change = Callable[[Floats], Floats]
-
-
-class LocalExchange:
-    """A coordinator in the same process."""
-
-    def __init__(self, coordinator: Coordinator, station: str) -> None:
-        self.coordinator, self.station = coordinator, station
-
-    def current(self, etag: str) -> tuple[str, dict[str, Any]] | None:
-        """See Exchange; there is nothing to wait for."""
-        now = self.coordinator.etag()
-        return None if now == etag else (now, self.coordinator.describe(self.station))
-
-    def fetch(self, sha256: str, precision: Precision, held: str, path: Path) -> tuple[Precision, str]:
-        """See Exchange."""
-        found, kind, source = self.coordinator.models.find(sha256, precision, held)
-        shutil.copyfile(found, path)
-        self.coordinator.stations.count(self.station, down=path.stat().st_size)
-        return kind, source
-
-    def send(self, number: int, precision: Precision, path: Path) -> dict[str, Any]:
-        """See Exchange."""
-        body = path.read_bytes()
-        temporary = self.coordinator.store.temporary()
-        temporary.write_bytes(body)
-        receipt = intake.accept(
-            self.coordinator, self.station, number, precision, temporary, sha256_of(body)
-        )[1]
-        self.coordinator.stations.count(self.station, up=len(body))
-        self.coordinator.tick()
-        return receipt
 
 
 def train_here(data: Data, station: str, folder: Path, manifest: Manifest, generation: int) -> Result:

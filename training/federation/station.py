@@ -75,7 +75,9 @@ class Station:
         last = described["last"]
         if last is not None and last["state"] == "refused":
             log.warning("the update of round %d does not count: %s", last["round"], last["reason"])
-        self.manifest = manifest = Manifest.from_json(described["manifest"])
+        if "manifest" in described:
+            self.manifest = Manifest.from_json(described["manifest"])
+        manifest = self.known_manifest()
         self.take_base(described, manifest)
         after_round(described)
         if described["state"] == "finished":
@@ -87,9 +89,15 @@ class Station:
     def model(self) -> tuple[Manifest, Floats]:
         """The newest global model that is here."""
         found = load_checkpoint(self.base)
-        if found is None or self.manifest is None:
+        if found is None:
             raise InputError("the station has no model yet")
-        return self.manifest, found[0]
+        return self.known_manifest(), found[0]
+
+    def known_manifest(self) -> Manifest:
+        """What the federation agreed on."""
+        if self.manifest is None:
+            raise InputError("the coordinator did not send its manifest")
+        return self.manifest
 
     def take_base(self, described: Round, manifest: Manifest) -> None:
         """Bring the round's model here, as a step from the one before where there is such a step."""

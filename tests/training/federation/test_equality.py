@@ -1,0 +1,88 @@
+"""Four station processes over HTTP, one process without sockets, and plain federated averaging agree."""
+
+import os
+
+import numpy as np
+import pytest
+
+from tests.training.federation.support import end, final_model, serving, start, wait_for
+from training.federation.coordinator import Coordinator
+from training.federation.learner import make_manifest, recipe_from_json, recipe_to_json
+from training.federation.manifest import Terms
+from training.federation.simulate import simulate
+from training.halves import HalvesSettings
+from training.recipes import RECIPES, EncoderShape, Recipe
+from training.rounds import federate, open_run
+from training.synthetic import paper_clients
+from training.triplet import TripletSettings
+
+NAMES = [f"client-{i}" for i in range(1, 5)]
+SHAPE = EncoderShape(channels=4, depth=2, reduced=6, outputs=5)
+SMALL = Recipe(TripletSettings(negatives=2), shape=SHAPE, rounds=10, steps=3, batch=8)
+FRAMES = 800
+
+
+@pytest.mark.parametrize("recipe", [*RECIPES.values(), SMALL, Recipe(HalvesSettings(other=1.0), shape=SHAPE)])
+def test_a_recipe_travels_whole(recipe):
+    assert recipe_from_json(recipe_to_json(recipe), recipe.rounds) == recipe
+
+
+def apart(one, other):
+    return max(float(np.abs(one[name] - other[name]).max()) for name in other)
+
+
+def over_http(folder, recipe, frames, precisions=("float32",), seconds=100):
+    """The federation with the real commands, a process each."""
+    manifest, model = make_manifest("main", recipe, 0)
+    coordinator = Coordinator.create(
+        folder / "run", manifest, Terms(quorum=4, deadline_s=3600, grace_s=3600), model
+    )
+    stations = []
+    with serving(folder / "run") as (_, url):
+        try:
+            for i, name in enumerate(NAMES):
+                options = ["--station", name, "--client", str(i + 1), "--frames", str(frames), "--nice", "0"]
+                options += [
+                    "--folder",
+                    str(folder / name),
+                    "--patience",
+                    "60",
+                    "--precision",
+                    precisions[i % len(precisions)],
+                ]
+                token = {"WAVETELL_STATION_TOKEN": coordinator.stations.add(name)}
+                command = [
+                    "-m",
+                    "service.cli",
+                    "join",
+                    url,
+                    *options,
+                    "--out",
+                    str(folder / f"{name}.safetensors"),
+                ]
+                stations.append(start(*command, log=folder / f"{name}.log", env=os.environ | token))
+            wait_for(stations, seconds)
+        finally:
+            end(*stations)
+    return final_model(coordinator)
+
+
+def in_process(folder, recipe, frames):
+    run = open_run(folder / "averaging", recipe, paper_clients(unlabelled=frames), 0, resume=False)
+    federate(run, workers=2)
+    return run.arrays
+
+
+def test_four_station_processes_give_what_one_process_gives(tmp_path):
+    model = over_http(tmp_path, SMALL, FRAMES)
+    simulated = final_model(simulate(tmp_path / "simulation", SMALL, frames=FRAMES))
+    assert apart(model, simulated) == 0
+    assert apart(model, in_process(tmp_path, SMALL, FRAMES)) <= 1e-6
+
+
+@pytest.mark.acceptance
+def test_the_papers_clients_over_ten_rounds_give_what_one_process_gives(tmp_path):
+    recipe = Recipe(TripletSettings(), rounds=10, steps=5)
+    assert (
+        apart(over_http(tmp_path, recipe, 14_000, seconds=3000), in_process(tmp_path, recipe, 14_000)) <= 1e-6
+    )

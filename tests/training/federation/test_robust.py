@@ -1,0 +1,52 @@
+"""What learning keeps: in int8, and with a dishonest station among four."""
+
+import pytest
+
+from streaming.encoder import EncoderShape
+from tests.training.federation.support import final_model
+from training.federation.learner import accuracy
+from training.federation.manifest import Terms
+from training.federation.simulate import ATTACKS, simulate
+from training.halves import HalvesSettings
+from training.recipes import Recipe
+
+RECIPE = Recipe(
+    HalvesSettings(hidden=64, projection=32),
+    shape=EncoderShape(channels=16, depth=5, reduced=48, outputs=96, pooling="max+mean"),
+    rounds=5,
+    steps=40,
+    batch=128,
+    schedule="cosine",
+)
+
+
+def share(folder, method="mean", attack=None, precisions=("float32",)):
+    """Per cent right after a federation of the paper's clients; the first station may be dishonest."""
+    changes = {0: ATTACKS[attack]} if attack else {}
+    terms = Terms(quorum=4, method=method)
+    coordinator = simulate(folder, RECIPE, 4, 0, 20_000, terms, precisions, changes)
+    return 100 * accuracy(coordinator.manifest, final_model(coordinator))
+
+
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory):
+    return share(tmp_path_factory.mktemp("clean"))
+
+
+@pytest.mark.acceptance
+@pytest.mark.parametrize("precision", ["float16", "int8"])
+def test_a_lower_precision_costs_at_most_half_a_point(tmp_path, clean, precision):
+    assert share(tmp_path, precisions=(precision,)) >= clean - 0.5
+
+
+@pytest.mark.acceptance
+@pytest.mark.parametrize("attack", ATTACKS)
+@pytest.mark.parametrize("method", ["median", "trimmed"])
+def test_robust_aggregation_keeps_the_accuracy_where_a_station_is_dishonest(tmp_path, clean, method, attack):
+    assert share(tmp_path, method, attack) >= clean - 1.0
+
+
+@pytest.mark.acceptance
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_plain_averaging_fails_where_a_station_is_dishonest(tmp_path, clean, attack):
+    assert share(tmp_path, "mean", attack) < clean - 1.0
