@@ -4,7 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PIP = .venv/bin/pip --disable-pip-version-check install --quiet --constraint constraints.txt
 KERNEL = $(wildcard streaming/native/*)
 
-.PHONY: demo test lint acceptance bench clean
+.PHONY: demo test lint acceptance bench native clean
 
 demo: .venv/.wavetell
 	.venv/bin/python -m service.demo
@@ -23,6 +23,9 @@ acceptance: .venv/.dev .venv/.system
 
 bench: .venv/.dev
 	.venv/bin/wavetell bench engine
+
+native: .venv/.torch
+	.venv/bin/python setup.py --quiet build_ext --inplace
 
 clean:
 	rm -rf .venv .cache build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis streaming/*.so
