@@ -3,18 +3,19 @@
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from service.ring import merge
 from service.snr import snr_db
 from streaming.block import Block
 from streaming.bundle import Bundle
 from streaming.engine import Engine
-from streaming.errors import ConfigError, InputError
+from streaming.errors import InputError
 from streaming.pipeline import FramePipeline, LivePipeline, Pipeline, choose_head
 from streaming.prediction import as_json
 from streaming.report import Run
 
+Step = Literal["window", "hop"]
 PIECE = 65_536  # samples a push, so that memory stays flat however much is sent
 
 
@@ -26,14 +27,12 @@ class Predictor:
         self.sha256 = bundle.sha256
 
     def predict(
-        self, blocks: Iterable[Block], head_name: str = "", frame: int | None = None, step: int | None = None
+        self, blocks: Iterable[Block], head_name: str = "", frame: int | None = None, step: Step = "window"
     ) -> dict[str, Any]:
-        """One answer a window, `step` samples apart (else side by side), and one for the whole."""
+        """One answer a window, windows side by side or a hop apart, and one for the whole."""
         head = choose_head(self.bundle, head_name, "frame" if frame else "live")
         length = frame or head.window
-        step = step or length
-        if step % (frame or head.hop):
-            raise ConfigError(f"step is {step}; it must be a multiple of {frame or head.hop}")
+        distance = head.hop if step == "hop" and not frame else length
         pipeline: Pipeline
         if frame:
             pipeline = FramePipeline(self.bundle, head, frame)
@@ -45,7 +44,7 @@ class Predictor:
         with closing(pipeline):
             for stretch in stretches:
                 for prediction in (each for piece in pieces(stretch) for each in pipeline.push(piece)):
-                    if (prediction.start - stretch.index) % step:
+                    if (prediction.start - stretch.index) % distance:
                         continue
                     seen = stretch.samples[prediction.start - stretch.index : prediction.end - stretch.index]
                     windows.append(as_json(prediction, head.classes) | {"snr_db": snr_db(seen)})

@@ -11,6 +11,7 @@ from importlib import import_module
 # name -> what it measures; each is a module of service.bench with `add_arguments` and `run`
 BENCHMARKS = {
     "engine": "samples a second of every back end, beside what a user would pick instead",
+    "service": "a hop from ZMQ to a WebSocket, and requests to /predict beside a plain endpoint",
     "pretrain": "a step of pretraining, beside the published form of it",
 }
 

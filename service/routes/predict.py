@@ -73,7 +73,10 @@ async def predict(
     frame: Annotated[
         int | None, Query(ge=1, le=65_536, description="each so many samples on their own")
     ] = None,
-    step: Annotated[int | None, Query(ge=1, le=2**40, description="samples from window to window")] = None,
+    step: Annotated[
+        Literal["window", "hop"],
+        Query(description="from one answer's window to the next's: side by side, or a hop"),
+    ] = "window",
 ) -> dict[str, Any]:
     """Name the modulation: one answer a window, and one for the whole.
 
