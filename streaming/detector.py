@@ -96,7 +96,7 @@ class Detector:
         """The verdicts on the blocks that these samples complete."""
         if not isinstance(samples, np.ndarray) or samples.dtype != np.complex64 or samples.ndim != 1:
             raise InputError(f"samples are {describe(samples)}; expected complex64 of shape (samples,)")
-        if not np.isfinite(samples.view(np.float32)).all():
+        if not np.isfinite(samples).all():
             raise InputError("samples contain NaN or infinity")
         held = np.concatenate([self._held, samples])
         whole = len(held) // self.block

@@ -104,6 +104,12 @@ def test_no_cut_of_the_stream_shows_in_a_bit(cuts):
     assert starts == [(p.start, p.step, p.begins) for p in pieces(WHOLE) if p.begins]
 
 
+def test_every_second_sample_of_an_array_is_a_stream_too():
+    x = scene()
+    out, _ = run(np.repeat(x, 2)[::2])
+    np.testing.assert_array_equal(samples(out), samples(WHOLE))
+
+
 def test_a_channel_hears_its_own_signal_and_not_its_neighbour():
     rate, length = 2.4e6, 1_200_000
     x = noise(length)
@@ -186,7 +192,7 @@ def test_settings_that_make_no_sense_are_refused(wrong):
 def test_bursts_from_the_air_begin_where_rtl_433_found_them():
     folder = shared("data/ota433/labels.csv").parent
     with open(folder / "labels.csv") as file:
-        rows = [row for row in csv.DictReader(file) if row["modulation"]][::2]
+        rows = [row for row in csv.DictReader(file) if row["modulation"]][::4]
     found = 0
     for row in rows:
         raw = np.fromfile(folder / row["file"], np.uint8).astype(np.float32)
@@ -194,5 +200,5 @@ def test_bursts_from_the_air_begin_where_rtl_433_found_them():
         out, _ = run(((raw - 127.5) / 127.5).view(np.complex64), rate=rate)
         starts = np.array([p.start for p in pieces(out) if p.begins]) / rate
         found += bool(np.any(np.abs(starts - float(row["first_burst_s"])) < 5e-3))
-    assert len(rows) == 54
-    assert found >= 53
+    assert len(rows) == 27
+    assert found >= 26
