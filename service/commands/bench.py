@@ -13,6 +13,7 @@ BENCHMARKS = {
     "engine": "samples a second of every back end, beside what a user would pick instead",
     "service": "a hop from ZMQ to a WebSocket, and requests to /predict beside a plain endpoint",
     "pretrain": "a step of pretraining, beside the published form of it",
+    "federation": "what a round costs beside the training: seconds, bytes, requests; Flower's beside it",
 }
 
 

@@ -13,11 +13,17 @@ examples:
 """
 
 import argparse
+import json
 import os
 import ssl
+import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from service.store import write_whole
 from streaming.errors import ConfigError
+from streaming.prediction import utc_text
 from training.federation.manifest import PRECISIONS
 
 
@@ -38,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--probe", action="store_true", help="with --client: report each model's accuracy")
     parser.add_argument("--precision", choices=PRECISIONS, default="float32", help="of what is exchanged")
     parser.add_argument("--folder", type=Path, help="where state is kept [runs/STATION]")
+    parser.add_argument("--nice", type=int, default=15, help="how far training stands back (0-19) [15]")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the last model there, as a bundle")
     parser.add_argument(
         "--patience", type=float, default=86_400.0, metavar="S", help="wait so long for the coordinator"
@@ -54,7 +61,7 @@ def run(args: argparse.Namespace) -> None:
     """Take part until the federation is finished."""
     from training.federation.background import Background
     from training.federation.client import HttpExchange
-    from training.federation.learner import Data, Recordings, Synthetic, make_bundle
+    from training.federation.lesson import Data, Recordings, Synthetic
     from training.federation.station import Station
 
     data: Data
@@ -68,16 +75,26 @@ def run(args: argparse.Namespace) -> None:
     exchange = HttpExchange(
         args.url, args.run_name, args.station, read_token(args.token_file), args.patience, trust(args)
     )
-    train = Background(data, args.station, args.probe)
+    train = Background(data, args.station, args.probe, args.nice)
     try:
         station = Station(exchange, folder, train, args.precision)
-        station.work(lambda described: print(f"round {described['round']}: {described['state']}", flush=True))
+        station.work(lambda described: tell(args, folder, described))
     finally:
         train.close()
         exchange.close()
     if args.out:
+        from training.federation.learner import make_bundle
+
         make_bundle(*station.model(), args.out.stem).save(args.out)
         print(args.out)
+
+
+def tell(args: argparse.Namespace, folder: Path, described: Mapping[str, Any]) -> None:
+    """Print where the federation is, and keep it for the dashboard."""
+    print(f"round {described['round']}: {described['state']}", flush=True)
+    status = {"name": args.station, "url": args.url, "run": args.run_name, "seen": utc_text(time.time_ns())}
+    status |= {key: described[key] for key in ("round", "state", "deadline", "quorum", "last")}
+    write_whole(folder / "status.json", json.dumps(status).encode())
 
 
 def read_token(path: Path | None) -> str:

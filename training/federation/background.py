@@ -8,7 +8,7 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 from streaming.errors import InputError
-from training.federation.learner import Data, Learnt, Lesson, learn
+from training.federation.lesson import Data, Learnt, Lesson
 from training.federation.manifest import Manifest
 from training.federation.station import Result
 
@@ -29,7 +29,8 @@ class Background:
         lesson = Lesson(folder, manifest, self.data, self.station, generation, self.probe)
         for _ in range(TRIES):
             try:
-                return result(self._pool.submit(learn, lesson).result())
+                learnt = self._pool.submit(learn_there, lesson).result()
+                return learnt.examples, learnt.measured()
             except BrokenProcessPool:
                 log.warning("the training was killed; it goes on from its checkpoint")
                 self._pool = start(self.nice)
@@ -38,12 +39,6 @@ class Background:
     def close(self) -> None:
         """End the child."""
         self._pool.shutdown(cancel_futures=True)
-
-
-def result(learnt: Learnt) -> Result:
-    """What the update says of the training."""
-    measured = {"loss": learnt.loss}
-    return learnt.examples, measured if learnt.accuracy is None else measured | {"accuracy": learnt.accuracy}
 
 
 def start(nice: int) -> ProcessPoolExecutor:
@@ -57,3 +52,10 @@ def be_modest(nice: int) -> None:
 
     os.nice(nice)
     torch.set_num_threads(1)
+
+
+def learn_there(lesson: Lesson) -> Learnt:
+    """In the child: the parent, which stays beside the live pipeline, never loads torch."""
+    from training.federation.learner import learn
+
+    return learn(lesson)

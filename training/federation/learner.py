@@ -5,7 +5,7 @@ This is what runs in the station's child process; it needs torch, the rest of th
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import asdict, is_dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -20,6 +20,7 @@ from streaming.errors import InputError
 from training.augment import Level, at_level
 from training.checkpoint import load_checkpoint
 from training.federation.codec import Floats
+from training.federation.lesson import ENDINGS, Data, Learnt, Lesson, Recordings, Synthetic
 from training.federation.manifest import Manifest
 from training.halves import HalvesSettings
 from training.pretrain import Model
@@ -28,70 +29,6 @@ from training.recipes import Recipe
 from training.rounds import is_trained, train_frames, unlabelled_frames
 from training.synthetic import paper_clients
 from training.triplet import TripletSettings
-
-FRAME = 100  # samples
-ENDINGS = (".sigmf-meta", ".cu8", ".cs8", ".cs16", ".cf32", ".fc32", ".cfile", ".wav")
-
-
-@dataclass(frozen=True)
-class Synthetic:
-    """The unlabelled frames of one of the paper's clients, made here; further clients repeat the four."""
-
-    number: int  # from 0
-    frames: int = 140_000
-
-    def load(self, seed: int, level: Level) -> Samples:
-        """(n, N)."""
-        client = paper_clients(unlabelled=self.frames)[self.number % 4]
-        return unlabelled_frames(client, self.number, seed, level)
-
-
-@dataclass(frozen=True)
-class Recordings:
-    """Frames cut out of every recording in a folder, none of them across a gap."""
-
-    folder: Path
-    frame: int = FRAME
-    most: int = 140_000
-
-    def load(self, seed: int, level: Level) -> Samples:
-        """(n, N)."""
-        parts, found = [], 0
-        for path in sorted(path for path in self.folder.rglob("*") if path.name.endswith(ENDINGS)):
-            with open_source(f"file:{path}") as source:
-                for block in source.blocks():
-                    count = min(len(block.samples) // self.frame, self.most - found)
-                    parts.append(block.samples[: count * self.frame].reshape(count, self.frame))
-                    found += count
-        if not found:
-            raise InputError(
-                f"{self.folder} holds no recording with {self.frame} samples ({', '.join(ENDINGS)})"
-            )
-        return at_level(np.concatenate(parts), level)
-
-
-Data = Synthetic | Recordings
-
-
-@dataclass(frozen=True)
-class Lesson:
-    """What to learn in a round, and where its state is kept."""
-
-    folder: Path
-    manifest: Manifest
-    data: Data
-    station: str
-    generation: int
-    probe: bool = False  # measure the accuracy of the model the round starts from; synthetic data only
-
-
-@dataclass(frozen=True)
-class Learnt:
-    """What came of it, beside the tensors in `folder`."""
-
-    examples: int
-    loss: float
-    accuracy: float | None
 
 
 def learn(lesson: Lesson, tell: Callable[[int], None] = lambda steps: None) -> Learnt:
@@ -117,8 +54,26 @@ def learn(lesson: Lesson, tell: Callable[[int], None] = lambda steps: None) -> L
 
 @lru_cache(maxsize=8)
 def load_frames(data: Data, seed: int, level: Level) -> Samples:
-    """The station's frames, made or read once."""
-    return data.load(seed, level)
+    """The station's frames (n, N), made or read once."""
+    if isinstance(data, Synthetic):
+        client = paper_clients(unlabelled=data.frames)[data.number % 4]
+        return unlabelled_frames(client, data.number, seed, level)
+    return at_level(read_frames(data), level)
+
+
+def read_frames(data: Recordings) -> Samples:
+    """(n, N)."""
+    parts, found = [], 0
+    for path in sorted(path for path in data.folder.rglob("*") if path.name.endswith(ENDINGS)):
+        with open_source(f"file:{path}") as source:
+            for block in source.blocks():
+                count = min(len(block.samples) // data.frame, data.most - found)
+                parts.append(block.samples[: count * data.frame].reshape(count, data.frame))
+                found += count
+    if not found:
+        endings = ", ".join(ENDINGS)
+        raise InputError(f"{data.folder} holds no recording with {data.frame} samples ({endings})")
+    return np.concatenate(parts)
 
 
 def base_path(folder: Path) -> Path:

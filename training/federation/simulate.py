@@ -11,10 +11,10 @@ import numpy as np
 import torch
 
 from streaming.errors import ConfigError
-from training.federation.background import result
 from training.federation.codec import Floats
 from training.federation.coordinator import Coordinator
-from training.federation.learner import Data, Lesson, Synthetic, learn, make_manifest
+from training.federation.learner import learn, make_manifest
+from training.federation.lesson import Data, Lesson, Synthetic
 from training.federation.local import LocalExchange
 from training.federation.manifest import Manifest, Precision, Terms
 from training.federation.station import Result, Station
@@ -25,7 +25,8 @@ Change = Callable[[Floats], Floats]
 
 def train_here(data: Data, station: str, folder: Path, manifest: Manifest, generation: int) -> Result:
     """A round's training in this process; `partial` makes a station's of it."""
-    return result(learn(Lesson(folder, manifest, data, station, generation)))
+    learnt = learn(Lesson(folder, manifest, data, station, generation))
+    return learnt.examples, learnt.measured()
 
 
 def simulate(

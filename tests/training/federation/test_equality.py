@@ -5,13 +5,15 @@ import os
 import numpy as np
 import pytest
 
+from streaming.bundle import load_bundle
+from streaming.encoder import EncoderShape
 from tests.training.federation.support import end, final_model, serving, start, wait_for
 from training.federation.coordinator import Coordinator
 from training.federation.learner import make_manifest, recipe_from_json, recipe_to_json
 from training.federation.manifest import Terms
 from training.federation.simulate import simulate
 from training.halves import HalvesSettings
-from training.recipes import RECIPES, EncoderShape, Recipe
+from training.recipes import RECIPES, Recipe
 from training.rounds import federate, open_run
 from training.synthetic import paper_clients
 from training.triplet import TripletSettings
@@ -31,7 +33,7 @@ def apart(one, other):
     return max(float(np.abs(one[name] - other[name]).max()) for name in other)
 
 
-def over_http(folder, recipe, frames, precisions=("float32",), seconds=100):
+def over_http(folder, recipe, frames, precisions=("float32",), seconds=200):
     """The federation with the real commands, a process each."""
     manifest, model = make_manifest("main", recipe, 0)
     coordinator = Coordinator.create(
@@ -51,15 +53,9 @@ def over_http(folder, recipe, frames, precisions=("float32",), seconds=100):
                     precisions[i % len(precisions)],
                 ]
                 token = {"WAVETELL_STATION_TOKEN": coordinator.stations.add(name)}
-                command = [
-                    "-m",
-                    "service.cli",
-                    "join",
-                    url,
-                    *options,
-                    "--out",
-                    str(folder / f"{name}.safetensors"),
-                ]
+                if i == 0:
+                    options += ["--out", str(folder / "bundle.safetensors")]
+                command = ["-m", "service.cli", "join", url, *options]
                 stations.append(start(*command, log=folder / f"{name}.log", env=os.environ | token))
             wait_for(stations, seconds)
         finally:
@@ -73,10 +69,13 @@ def in_process(folder, recipe, frames):
     return run.arrays
 
 
+@pytest.mark.timeout(400)
 def test_four_station_processes_give_what_one_process_gives(tmp_path):
     model = over_http(tmp_path, SMALL, FRAMES)
     simulated = final_model(simulate(tmp_path / "simulation", SMALL, frames=FRAMES))
     assert apart(model, simulated) == 0
+    bundle = load_bundle(tmp_path / "bundle.safetensors")
+    assert all((array == model[f"encoder.{name}"]).all() for name, array in bundle.encoder.arrays().items())
     assert apart(model, in_process(tmp_path, SMALL, FRAMES)) <= 1e-6
 
 

@@ -1,0 +1,154 @@
+"""The same station and the same aggregation on Flower, for federations that one coordinator is too small for.
+
+A message to a SuperNode holds the round's description and its model, the reply an update; both bodies travel
+as one flat array, for Flower takes its time for each. The ServerApp runs our validators and keeps each round
+in our own store: a run that is started again goes on after the last round that was published.
+"""
+
+import json
+import logging
+import pkgutil
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from flwr.app import ArrayRecord, ConfigRecord, Context, Message, RecordDict
+from flwr.clientapp import ClientApp
+from flwr.serverapp import Grid, ServerApp
+
+from training.federation import intake
+from training.federation.codec import sha256_of
+from training.federation.coordinator import Coordinator
+from training.federation.errors import Problem
+from training.federation.manifest import Manifest, Precision
+from training.federation.media import as_precision
+from training.federation.station import Result, Station, Train
+
+log = logging.getLogger(__name__)
+NODES_S = 0.5  # between looks at who is there
+
+
+class MessageExchange:
+    """A coordinator that speaks through one message."""
+
+    def __init__(self, described: dict[str, Any], model: bytes) -> None:
+        self.described, self.model, self.update = described, model, b""
+
+    def current(self, etag: str) -> tuple[str, dict[str, Any]] | None:
+        """See Exchange."""
+        return "", self.described
+
+    def fetch(self, sha256: str, precision: Precision, held: str, path: Path) -> tuple[Precision, str]:
+        """See Exchange; a message holds the whole model."""
+        path.write_bytes(self.model)
+        return "float32", ""
+
+    def send(self, number: int, precision: Precision, path: Path) -> dict[str, Any]:
+        """See Exchange; the update is in the reply."""
+        self.update = path.read_bytes()
+        return {}
+
+
+def train_with(context: Context) -> Train:
+    """The training of this node: its own data, or the function that an experiment's run names."""
+    named = str(context.run_config["train"])
+    if named:
+        train: Train = pkgutil.resolve_name(named)
+        return train
+    from training.federation.learner import learn
+    from training.federation.lesson import Data, Lesson, Recordings, Synthetic
+
+    node = context.node_config
+    data: Data
+    if "recordings" in node:
+        data = Recordings(Path(str(node["recordings"])))
+    else:
+        data = Synthetic(int(node["client"]) - 1, int(node.get("frames", 140_000)))
+
+    def train_here(station: str, folder: Path, manifest: Manifest, generation: int) -> Result:
+        learnt = learn(Lesson(folder, manifest, data, station, generation))
+        return learnt.examples, learnt.measured()
+
+    return partial(train_here, str(node["station"]))
+
+
+def make_client() -> ClientApp:
+    """The station as a ClientApp; --node-config names its `station`, its `folder` and its data."""
+    app = ClientApp()
+
+    @app.train()  # type: ignore[untyped-decorator, unused-ignore]
+    def train(message: Message, context: Context) -> Message:
+        described = json.loads(message.content["round"]["described"])
+        exchange = MessageExchange(described, from_array(message.content["model"]))
+        precision = as_precision(str(context.run_config["precision"]))
+        folder = Path(str(context.node_config["folder"]))
+        station = Station(exchange, folder, train_with(context), precision)
+        manifest = Manifest.from_json(described["manifest"])
+        station.take_base(described, manifest)
+        station.report(described, manifest)
+        name = ConfigRecord({"station": str(context.node_config["station"])})
+        return Message(RecordDict({"who": name, "update": to_array(exchange.update)}), reply_to=message)
+
+    return app
+
+
+def make_server() -> ServerApp:
+    """The coordinator as a ServerApp on a folder that `Coordinator.create` made."""
+    app = ServerApp()
+
+    @app.main()  # type: ignore[untyped-decorator, unused-ignore]
+    def main(grid: Grid, context: Context) -> None:
+        coordinator = Coordinator(Path(str(context.run_config["folder"])))
+        precision = as_precision(str(context.run_config["precision"]))
+        while not coordinator.finished:
+            run_round(grid, coordinator, precision)
+        coordinator.close()
+
+    return app
+
+
+def run_round(grid: Grid, coordinator: Coordinator, precision: Precision) -> None:
+    """Ask every node, and move the round on."""
+    terms, described = coordinator.terms, coordinator.describe("")
+    nodes = list(grid.get_node_ids())
+    while len(nodes) < terms.quorum:
+        time.sleep(NODES_S)
+        nodes = list(grid.get_node_ids())
+    model = coordinator.store.model(described["bases"][precision]).read_bytes()
+    content = {"round": ConfigRecord({"described": json.dumps(described)}), "model": to_array(model)}
+    messages = [Message(RecordDict(content), dst_node_id=node, message_type="train") for node in nodes]
+    for reply in grid.send_and_receive(messages, timeout=terms.deadline_s):
+        if reply.has_error():
+            log.warning("a node failed: %s", reply.error.reason)
+            continue
+        take(coordinator, described["round"], precision, reply.content)
+    while not coordinator.tick():
+        time.sleep(0.02)  # for the grace, where not all have answered
+
+
+def take(coordinator: Coordinator, number: int, precision: Precision, content: RecordDict) -> None:
+    """Check an update as if it had come over HTTP; a refused one is in the audit log."""
+    station, body = str(content["who"]["station"]), from_array(content["update"])
+    path = coordinator.store.temporary()
+    try:
+        if station not in coordinator.stations.active():
+            raise Problem(403, f"there is no station {station[:64]!r}")
+        path.write_bytes(body)
+        intake.accept(coordinator, station, number, precision, path, sha256_of(body))
+    except Problem as problem:
+        log.warning("the update of %s is refused: %s", station, problem.detail)
+        coordinator.refuse(station[:64], number, problem)
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def to_array(body: bytes) -> ArrayRecord:
+    """Bytes as one flat array."""
+    return ArrayRecord([np.frombuffer(body, np.uint8)])
+
+
+def from_array(record: ArrayRecord) -> bytes:
+    """The bytes in one flat array."""
+    return bytes(record.to_numpy_ndarrays()[0].astype(np.uint8).tobytes())

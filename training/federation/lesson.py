@@ -1,0 +1,54 @@
+"""What a station has to learn in a round, and from what; it travels to the child process."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from training.federation.manifest import Manifest
+
+ENDINGS = (".sigmf-meta", ".cu8", ".cs8", ".cs16", ".cf32", ".fc32", ".cfile", ".wav")
+
+
+@dataclass(frozen=True)
+class Synthetic:
+    """The unlabelled frames of one of the paper's clients, made here; further clients repeat the four."""
+
+    number: int  # from 0
+    frames: int = 140_000
+
+
+@dataclass(frozen=True)
+class Recordings:
+    """Frames cut out of every recording in a folder, none of them across a gap."""
+
+    folder: Path
+    frame: int = 100  # samples
+    most: int = 140_000
+
+
+Data = Synthetic | Recordings
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One round of one station, and where its state is kept."""
+
+    folder: Path
+    manifest: Manifest
+    data: Data
+    station: str
+    generation: int
+    probe: bool = False  # measure the accuracy of the model the round starts from; synthetic data only
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """What came of it, beside the tensors in `folder`."""
+
+    examples: int
+    loss: float
+    accuracy: float | None
+
+    def measured(self) -> dict[str, float]:
+        """What the update says of the training."""
+        measured = {"loss": self.loss}
+        return measured if self.accuracy is None else measured | {"accuracy": self.accuracy}
