@@ -19,9 +19,10 @@ from service.embedding import Embedder
 from service.errors import NotFound
 from service.ids import new_id
 from service.ring import Ring
-from service.store import checked_name, write_whole
+from service.store import checked_name
 from streaming.block import Samples
 from streaming.errors import ConfigError
+from streaming.files import write_whole
 from streaming.prediction import utc_text
 
 

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from service.errors import NotFound
-from service.store import checked_name, write_whole
+from service.store import checked_name
 from streaming.bundle import MAX_BYTES, SHIPPED, Bundle, load_bundle, parse_bundle
 from streaming.errors import BundleError, ConfigError
+from streaming.files import write_whole
 
 
 class ModelStore:

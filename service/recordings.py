@@ -15,9 +15,10 @@ from service.errors import Conflict, NotFound
 from service.history import History
 from service.ids import new_id
 from service.queries import RunQuery, find_runs
-from service.store import checked_name, write_whole
+from service.store import checked_name
 from service.streams import Stream
 from streaming.block import Block
+from streaming.files import write_whole
 
 CHUNK = 1 << 20
 MOST = 10_000  # annotations

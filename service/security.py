@@ -10,8 +10,9 @@ import secrets
 from pathlib import Path
 from typing import Literal, get_args
 
-from service.store import checked_name, write_whole
+from service.store import checked_name
 from streaming.errors import ConfigError
+from streaming.files import write_whole
 
 Role = Literal["read", "operate", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)

@@ -26,11 +26,12 @@ from service.predictor import Predictor
 from service.recordings import RecordingStore
 from service.runtime import Runtime
 from service.sinks import open_sinks
-from service.store import checked_name, write_whole
+from service.store import checked_name
 from service.streams import Limits, Stream
 from streaming.bundle import Bundle
 from streaming.engine import Engine, open_engine
 from streaming.errors import ConfigError, InputError, WavetellError
+from streaming.files import write_whole
 from streaming.head import Head
 from streaming.pipeline import choose_head
 

@@ -11,8 +11,6 @@ provenance, and a sha256 of each part.
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -26,6 +24,7 @@ from safetensors.numpy import save as write_tensors
 
 from streaming.encoder import Encoder, EncoderShape
 from streaming.errors import BundleError, WavetellError
+from streaming.files import write_whole
 from streaming.head import Head
 
 FORMAT = 1
@@ -79,13 +78,8 @@ class Bundle:
             raise BundleError(
                 f"{path}: the bundle would have {len(raw):,} bytes; at most {MAX_BYTES:,} are allowed"
             )
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            file.write(raw)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(file.name, 0o644)
-        os.replace(file.name, path)
+        write_whole(path, raw)
+        path.chmod(0o644)  # a model is for everybody
 
 
 def load_bundle(name_or_path: str | Path) -> Bundle:

@@ -9,7 +9,6 @@ time, leaves the old state or the new one. Random generators travel as JSON. Not
 """
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,28 +19,19 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from streaming.errors import InputError
+from streaming.files import write_whole
 
 KEY = "wavetell-checkpoint"
+
 Arrays = dict[str, NDArray[Any]]
 
 
 def save_checkpoint(path: Path, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> None:
     """Replace the checkpoint by this one."""
     raw = save(
-        {name: np.ascontiguousarray(array) for name, array in arrays.items()}, {KEY: json.dumps(state)}
+        {name: np.asarray(array, order="C") for name, array in arrays.items()}, {KEY: json.dumps(state)}
     )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with temporary.open("wb") as file:
-        file.write(raw)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
-    directory = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(directory)  # the rename itself must survive a power cut
-    finally:
-        os.close(directory)
+    write_whole(path, raw)
 
 
 def load_checkpoint(path: Path) -> tuple[Arrays, dict[str, Any]] | None:

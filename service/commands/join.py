@@ -21,8 +21,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from service.store import write_whole
 from streaming.errors import ConfigError
+from streaming.files import write_whole
 from streaming.prediction import utc_text
 from training.federation.manifest import PRECISIONS
 

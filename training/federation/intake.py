@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from streaming.errors import FormatError
+from streaming.files import publish
 from training.federation.codec import Body
 from training.federation.coordinator import Coordinator
 from training.federation.errors import Problem
@@ -27,7 +28,7 @@ def accept(
     check_round(coordinator, station, number, sha256)
     if not is_known(coordinator, station, number):
         claims = check(coordinator, number, precision, path)
-        store.publish(path, store.update(number, station, sha256))
+        publish(path, store.update(number, station, sha256))
     with coordinator.lock:
         check_round(coordinator, station, number, sha256)  # it may have closed meanwhile
         if is_known(coordinator, station, number):

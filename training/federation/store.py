@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from streaming.files import publish
 from training.federation.codec import sha256_of
 
 Row = dict[str, Any]
@@ -103,7 +104,7 @@ class Store:
         name, temporary = sha256_of(raw), self.temporary()
         try:
             temporary.write_bytes(raw)
-            self.publish(temporary, self.model(name))
+            publish(temporary, self.model(name))
         finally:
             temporary.unlink(missing_ok=True)
         return name
@@ -115,17 +116,6 @@ class Store:
     def update(self, number: int, station: str, sha256: str) -> Path:
         """The file of an update; the digest keeps two that race for one place apart."""
         return self.folder / "updates" / f"{number}.{station}.{sha256[:16]}.safetensors"
-
-    def publish(self, temporary: Path, path: Path) -> None:
-        """Flush a file to the disk and give it its name."""
-        with temporary.open("rb") as file:
-            os.fsync(file.fileno())
-        temporary.replace(path)
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)  # the rename itself must survive a power cut
-        finally:
-            os.close(folder)
 
     def close(self) -> None:
         """Close the database."""
