@@ -6,9 +6,9 @@ inner products are computed once for all folds and all C, and because a C that b
 solution of every larger C. A C that does not converge is left out, with every larger one.
 
 Probabilities come from a multinomial logistic map of all decisions, fitted on decisions of held-out folds,
-which is what the head will meet. On embeddings of an untrained encoder its log-loss was 0.642, that of
-Platt's scaling of the pairs 0.649, that of one temperature 0.676. Its argmax is the answer, and its largest
-value is held against the threshold.
+which is what the head will meet. On client 1's labels and an untrained encoder its held-out log-loss was
+0.642, that of Platt's scaling of the pairs 0.649, that of one temperature 0.676. Its argmax is the answer,
+and its largest value is held against the threshold.
 
 >>> fit_head(embeddings, labels, identity)  # doctest: +SKIP
 """
