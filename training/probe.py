@@ -12,7 +12,7 @@ from streaming.encoder import Encoder
 from training.augment import Level, at_level
 from training.synthetic import Client, make_frames, scaled
 
-LABELS, TESTS = 700, 1_000  # frames a client
+LABELS, TESTS = 500, 500  # frames a client
 PROBE = 0  # third word of the seed of the probe's frames; see training.rounds
 
 

@@ -36,6 +36,7 @@ class Recipe:
     schedule: Schedule = "constant"
     proximal: float = 0.0  # mu
     keep_moments: bool = False  # Adam's moments stay on the client from round to round
+    canonical: float | None = None  # at the end, outputs along what halves agree on, to this power of it
 
     def __post_init__(self) -> None:
         for name, least in (("rounds", 1), ("steps", 1), ("batch", 1), ("rate", 0), ("proximal", 0)):
@@ -55,10 +56,11 @@ RECIPES = {
         HalvesSettings(),
         shape=EncoderShape(pooling="mean"),
         start=Start(past=0.1, first=3.0, bias=2.0, gain=1.7),
-        steps=60,
-        batch=256,
+        steps=20,
+        batch=128,
         schedule="cosine",
         keep_moments=True,
+        canonical=1.5,
     ),
 }
 

@@ -24,8 +24,10 @@ import torch
 from numpy.typing import NDArray
 
 from streaming.block import Samples
+from streaming.encoder import Encoder
 from streaming.errors import InputError
 from training.augment import Level, at_level
+from training.canonical import added, agreement, set_outputs
 from training.checkpoint import Arrays, load_checkpoint, save_checkpoint
 from training.pretrain import Model, Trainer, part
 from training.recipes import Recipe
@@ -155,6 +157,19 @@ def federate(
             _close_round(run, jobs)
             run.history[-1] |= after_round(run)
             run.save()
+
+
+def finished(run: Run, frames: int) -> Encoder:
+    """The encoder as it stands; where the recipe says so, outputs set from this many frames a client."""
+    model = Model(run.recipe, run.seed)
+    model.load(run.arrays)
+    if run.recipe.canonical is not None:
+        parts = {}
+        for i, client in enumerate(run.clients):
+            iq = unlabelled_frames(client, i, run.seed, run.recipe.level)[:frames]
+            parts[client.name] = agreement(model.encoder, iq)
+        set_outputs(model.encoder, added(parts), run.recipe.canonical)
+    return model.encoder
 
 
 def _tell(progress: Callable[[int], None], before: int, counters: "SynchronizedArray[int]") -> None:

@@ -34,13 +34,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Pretrain."""
+    import torch
+
     from streaming.bundle import Bundle
     from training.curves import write_curves
-    from training.pretrain import Model
     from training.probe import probe
     from training.progress import Progress
     from training.recipes import find_recipe
-    from training.rounds import Run, federate, open_run
+    from training.rounds import Run, federate, finished, open_run
 
     if args.workers < 1 or args.seed < 0:
         raise ConfigError("--workers must be at least 1 and --seed at least 0")
@@ -50,14 +51,10 @@ def run(args: argparse.Namespace) -> None:
     out: Path = args.out
     state = open_run(out.with_suffix(".run"), recipe, clients, args.seed, args.resume)
 
-    def model() -> Model:
-        model = Model(recipe, args.seed)
-        model.load(state.arrays)
-        return model
+    torch.set_num_threads(1)  # more would add in another order, and give other bits
 
     def look(state: Run) -> dict[str, dict[str, float]]:
-        shares = probe(model().encoder, clients, args.seed, recipe.level)
-        return {"accuracies": shares}
+        return {"accuracies": probe(finished(state, frames=1_000), clients, args.seed, recipe.level)}
 
     with Progress("pretraining", total=recipe.rounds * recipe.steps * len(clients)) as progress:
         federate(state, args.workers, progress.to, look)
@@ -66,7 +63,9 @@ def run(args: argparse.Namespace) -> None:
         "command": f"wavetell pretrain --recipe {args.recipe} --clients {args.clients} "
         f"--rounds {recipe.rounds} --steps {recipe.steps} --seed {args.seed}",
     }
-    Bundle(model().encoder, meta={"level": recipe.level, "provenance": provenance}, name=out.stem).save(out)
+    Bundle(
+        finished(state, frames=10_000), meta={"level": recipe.level, "provenance": provenance}, name=out.stem
+    ).save(out)
     for path in [out, *write_curves(state.history, out.with_suffix(""))]:
         print(path)
     last = state.history[-1]["accuracies"]

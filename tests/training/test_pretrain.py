@@ -44,10 +44,8 @@ def test_a_strong_proximal_term_keeps_a_client_near(frames):
         trainer = Trainer(recipe, frames, Model(recipe, 0).arrays(), (0,))
         for _ in range(20):
             trainer.step()
-        return sum(
-            float((p - b).square().sum())
-            for p, b in zip(trainer.model.parameters(), trainer.base, strict=True)
-        )
+        pairs = zip(trainer.model.parameters(), trainer.base, strict=True)
+        return sum((p - b).square().sum().item() for p, b in pairs)
 
     assert moved(1e3) < 0.5 * moved(0.0)
 
