@@ -1,6 +1,6 @@
 // What the page knows of one stream: spectra, answers, gaps. Time is counted in seconds of its own samples.
 
-import { Channel, get, getBytes } from "./api.js";
+import { Channel, get, getBytes, ifAnswered } from "./api.js";
 import { readFrame, readFrames } from "./frame.js";
 import { Rows } from "./rows.js";
 
@@ -18,6 +18,7 @@ export class Air extends EventTarget {
     this.rows = new Rows(this.rate > 2e5 ? 1024 : 512, KEPT_ROWS);
     this.detail = null; // finer rows of a stretch that somebody looks at closely
     this.runs = []; // oldest first: id, label, probability, start and end (samples), from (ms), t0 and t1 (s)
+    this.past = []; // runs of a stretch that somebody looks at, which may be long ago
     this.gaps = []; // start and end (samples), reason
     this.anchor = { sample: stream.kept.end, ms: Date.now() };
     this.frame = null; // the newest
@@ -37,13 +38,13 @@ export class Air extends EventTarget {
 
   async open() {
     if (this.latest) this.setAnchor(this.latest);
-    await this.loadRuns();
     const path = `v1/streams/${this.stream.id}`;
     const options = `rate=${ROWS_A_SECOND}&bins=${this.rows.bins}&points=${POINTS}`;
     this.spectrum = new Channel(
       `${path}/spectrum?${options}`, (data) => this.takeFrame(readFrame(data)), () => { this.fresh = true; },
     );
     this.live = new Channel(`${path}/live`, (data) => this.take(JSON.parse(data)), (open) => this.connected(open));
+    await ifAnswered(this.loadRuns());
   }
 
   async loadRuns() {
@@ -55,8 +56,8 @@ export class Air extends EventTarget {
     const known = this.rows.end < frame.start ? this.rows.end : 0;
     const start = Math.max(this.stream.kept.start, known, frame.start - MOST_FILLED_S * this.rate);
     const count = Math.min(2000, Math.ceil(((frame.start - start) / this.rate) * ROWS_A_SECOND));
-    const rows = count > 0 ? await this.rowsOf(Math.round(start), frame.start, count) : [];
-    for (const row of [...rows, ...this.waiting]) this.rows.push(row);
+    const rows = count > 0 ? await ifAnswered(this.rowsOf(Math.round(start), frame.start, count)) : [];
+    for (const row of [...(rows ?? []), ...this.waiting]) this.rows.push(row);
     this.waiting = null;
   }
 
@@ -75,7 +76,7 @@ export class Air extends EventTarget {
     const again = open && this.wasOpen;
     this.wasOpen ||= open;
     this.dispatchEvent(new CustomEvent("connection", { detail: open }));
-    if (again) await this.loadRuns();
+    if (again) await ifAnswered(this.loadRuns());
   }
 
   takeFrame(frame) {
@@ -120,13 +121,12 @@ export class Air extends EventTarget {
   // Runs as REST tells them, in any order; those we have are replaced.
   addRuns(runs) {
     const known = new Map(this.runs.map((run) => [run.id, run]));
-    for (const run of runs) {
-      const { id, label, probability, lowest, start, end } = run;
-      const entry = { id, label, probability, lowest, start, end, from: Date.parse(run.from) };
-      known.set(id, entry);
-      this.place(entry);
-    }
+    for (const run of runs) known.set(run.id, this.entry(run));
     this.runs = [...known.values()].sort((a, b) => a.t0 - b.t0).slice(-MOST_RUNS);
+  }
+
+  entry({ id, label, probability, lowest, start, end, from }) {
+    return this.place({ id, label, probability, lowest, start, end, from: Date.parse(from) });
   }
 
   // Samples are counted anew when the service starts: runs from before are placed by the clock.
@@ -134,6 +134,7 @@ export class Air extends EventTarget {
     const samples = Math.abs(this.toClock(run.start / this.rate) - run.from) < 2 * DRIFT_MS;
     run.t0 = samples ? run.start / this.rate : this.fromClock(run.from);
     run.t1 = run.t0 + (run.end - run.start) / this.rate;
+    return run;
   }
 
   setAnchor(report) {
@@ -155,12 +156,23 @@ export class Air extends EventTarget {
   }
 
   runAt(second) {
-    return this.runs.findLast((run) => run.t0 <= second && second < run.t1);
+    const there = (run) => run.t0 <= second && second < run.t1;
+    return this.runs.findLast(there) ?? this.past.findLast(there);
   }
 
-  // Finer rows of a stretch, if the service still keeps it.
+  // Runs of the time that is shown, oldest first.
+  runsIn(view) {
+    const recent = visible(this.runs, view), past = visible(this.past, view);
+    return recent.length < past.length ? past : recent;
+  }
+
+  // What history has of a stretch, and its rows in full detail if the service still keeps it.
   async look(t0, t1, count) {
     const path = `v1/streams/${this.stream.id}`;
+    const [from, to] = [t0, t1].map((second) => new Date(this.toClock(second)).toISOString());
+    const { predictions } = await get(`${path}/predictions?from=${from}&to=${to}&limit=1000`);
+    this.past = predictions.map((run) => this.entry(run)).sort((a, b) => a.t0 - b.t0);
+    this.dispatchEvent(new Event("detail"));
     const { kept } = await get(path);
     const start = Math.max(kept.start, Math.floor(t0 * this.rate)), end = Math.min(kept.end, Math.ceil(t1 * this.rate));
     if (end <= start) return;
@@ -169,4 +181,17 @@ export class Air extends EventTarget {
     this.detail = rows;
     this.dispatchEvent(new Event("detail"));
   }
+}
+
+// Those of the sorted runs that lie between begin and end.
+function visible(runs, { begin, end }) {
+  let low = 0, high = runs.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (runs[middle].t1 < begin) low = middle + 1;
+    else high = middle;
+  }
+  const found = [];
+  for (; low < runs.length && runs[low].t0 < end; low++) found.push(runs[low]);
+  return found;
 }

@@ -39,6 +39,15 @@ export const patch = async (path, body) => (await call("PATCH", path, body)).jso
 export const put = async (path, body) => (await call("PUT", path, body)).json();
 export const remove = (path) => call("DELETE", path);
 
+// Waits for what will be asked for again anyway: that the service is away or wants a login is no error then.
+export async function ifAnswered(promise) {
+  try {
+    return await promise;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+  }
+}
+
 // A WebSocket that is opened again when it ends: soon at first, then ever more slowly, never all pages at once.
 export class Channel {
   constructor(path, onMessage, onState = () => {}) {

@@ -142,9 +142,11 @@ class Page {
 
   takeFrame() {
     const { psd, points } = this.air.frame;
-    this.levels.push(psd);
-    this.spectrum.push(psd);
-    this.points = points;
+    if (this.view.following || this.levels.floor === null) { // paused, everything but the answer holds still
+      this.levels.push(psd);
+      this.spectrum.push(psd);
+      this.points = points;
+    }
     this.redraw();
   }
 

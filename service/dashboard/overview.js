@@ -1,6 +1,6 @@
 // The last minutes or hours of answers in one strip; a click goes there.
 
-import { get } from "./api.js";
+import { get, ifAnswered } from "./api.js";
 import { fillOf, styleOf } from "./colours.js";
 import { fit, themed } from "./dom.js";
 import { clock } from "./units.js";
@@ -39,23 +39,23 @@ export class Overview {
     const air = this.air();
     if (!air || air.closed) return;
     const from = new Date(air.toClock(air.end) - this.reach * 1000).toISOString();
-    const runs = [];
-    let cursor = "";
-    try {
-      for (let page = 0; page < PAGES; page++) {
-        const answer = await get(`v1/streams/${air.stream.id}/predictions?from=${from}&limit=${PAGE}&cursor=${cursor}`);
-        runs.push(...answer.predictions);
-        cursor = answer.cursor;
-        if (!cursor) break;
-      }
-    } catch (error) {
-      if (error.status === 0 || error.status === 401) return; // it comes back, or the login does
-      throw error;
-    }
-    if (air !== this.air()) return;
+    const runs = await ifAnswered(this.fetch(air, from));
+    if (!runs || air !== this.air()) return;
     this.runs = runs;
     air.addRuns(runs.slice(0, PAGE));
     this.draw();
+  }
+
+  async fetch(air, from) {
+    const runs = [];
+    let cursor = "";
+    for (let page = 0; page < PAGES && (cursor || !page); page++) {
+      const path = `v1/streams/${air.stream.id}/predictions?from=${from}&limit=${PAGE}&cursor=${cursor}`;
+      const answer = await get(path);
+      runs.push(...answer.predictions);
+      cursor = answer.cursor;
+    }
+    return runs;
   }
 
   draw() {

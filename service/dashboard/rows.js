@@ -1,5 +1,6 @@
 // Spectra in the order they came, the oldest let go: memory is taken once and stays as it is.
 
+const MOST_HOLES = 500;
 const STEPS = 100; // a stored dB has so many parts
 
 export class Rows {
@@ -14,6 +15,7 @@ export class Rows {
   }
 
   clear() {
+    this.holes = []; // between rows: samples that nobody has
     this.first = this.next = 0; // rows are numbered from the beginning; row i lies at i % capacity
   }
 
@@ -27,6 +29,8 @@ export class Rows {
 
   push(frame) {
     if (frame.psd.length !== this.bins || frame.start < this.end) this.clear(); // another stream of samples
+    if (this.next && frame.start > this.end) this.holes.push({ start: this.end, end: frame.start });
+    if (this.holes.length > MOST_HOLES) this.holes.shift();
     const at = this.next % this.capacity;
     this.starts[at] = frame.start;
     this.ends[at] = frame.end;

@@ -1,6 +1,6 @@
 // What can be done with a chosen stretch: name it, play it again, download it, ask about it.
 
-import { call, get, getBytes, post, remove } from "./api.js";
+import { ApiError, call, get, getBytes, post, remove } from "./api.js";
 import { attempt, make, toast } from "./dom.js";
 import { clock, percent, seconds } from "./units.js";
 
@@ -50,6 +50,7 @@ export class Selection {
 
   get span() {
     const { air, view } = this.page;
+    if (view.chosen[1] <= 0) throw new ApiError(404, "this stretch is no longer kept"); // from before the service started
     return { start: Math.max(0, Math.floor(view.chosen[0] * air.rate)), end: Math.ceil(view.chosen[1] * air.rate) };
   }
 

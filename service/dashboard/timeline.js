@@ -27,7 +27,7 @@ export class Timeline {
     const left = CLOCK_PX * ratio, room = width - left - 5 * ratio;
     const y = (second) => view.toShare(second) * height;
     let free = Infinity; // the lowest line that no text has taken, going up
-    for (const run of visible(air.runs, view)) {
+    for (const run of air.runsIn(view)) {
       const top = Math.max(0, y(run.t1)), bottom = Math.min(height, y(run.t0));
       const style = styleOf(run.label, air.classes);
       const wide = room * (0.5 + 0.5 * run.probability);
@@ -50,7 +50,7 @@ export class Timeline {
   drawGaps(air, y, left, room) {
     const { context } = this;
     this.stripes ??= context.createPattern(stripes(themed("--gap"), themed("--panel")), "repeat");
-    for (const gap of air.gaps) {
+    for (const gap of [...air.rows.holes, ...air.gaps]) {
       const top = y(gap.end / air.rate), tall = Math.max(3, y(gap.start / air.rate) - top);
       context.fillStyle = this.stripes;
       context.fillRect(left, top, room, tall);
@@ -69,17 +69,4 @@ export class Timeline {
       context.fillRect((CLOCK_PX - 5) * ratio, y(s), 4 * ratio, 1);
     }
   }
-}
-
-// Runs are sorted by time: those that can be seen, newest last.
-export function visible(runs, { begin, end }) {
-  let low = 0, high = runs.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (runs[middle].t1 < begin) low = middle + 1;
-    else high = middle;
-  }
-  const found = [];
-  for (; low < runs.length && runs[low].t0 < end; low++) found.push(runs[low]);
-  return found;
 }

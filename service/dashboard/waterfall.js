@@ -65,7 +65,7 @@ export class Waterfall {
     const { context } = this, { width, height } = this.canvas;
     this.stripes ??= context.createPattern(stripes(themed("--gap"), themed("--panel")), "repeat");
     context.fillStyle = this.stripes;
-    for (const gap of air.gaps) {
+    for (const gap of [...air.rows.holes, ...air.gaps]) {
       const top = view.toShare(gap.end / air.rate) * height, bottom = view.toShare(gap.start / air.rate) * height;
       context.globalAlpha = gap.reason === "overload" ? 0.35 : 1;
       if (bottom > 0 && top < height) context.fillRect(0, top, width, Math.max(3, bottom - top));
