@@ -76,9 +76,8 @@ def run(args: argparse.Namespace) -> None:
 
 def serve(args: argparse.Namespace) -> None:
     """Serve until stopped."""
-    from service.coordinator import coordinator_rules, make_coordinator_server
+    from service.coordinator import coordinator_rules, listen, make_coordinator_server
     from service.security import Tokens
-    from service.server import bind
     from training.federation.coordinator import Coordinator
     from training.federation.store import Store
 
@@ -96,7 +95,7 @@ def serve(args: argparse.Namespace) -> None:
         terms = Terms(args.quorum, args.deadline, args.grace, args.method)
         manifest, model = make_manifest(args.run_name, recipe, args.seed)
         Coordinator.create(args.folder, manifest, terms, model).close()
-    listener = bind(values)
+    listener = listen(values)
     coordinator = Coordinator(args.folder)
     rules = coordinator_rules(coordinator, values, Tokens(Path(values.data).expanduser() / "tokens.json"))
     server = make_coordinator_server(
