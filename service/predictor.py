@@ -16,6 +16,7 @@ from streaming.prediction import as_json
 from streaming.report import Run
 
 Step = Literal["window", "hop"]
+MOST = 20_000  # answers to one request
 PIECE = 65_536  # samples a push, so that memory stays flat however much is sent
 
 
@@ -41,6 +42,9 @@ class Predictor:
         whole: Run | None = None
         windows = []
         stretches = list(joined(blocks))
+        answers = sum(len(stretch.samples) // distance for stretch in stretches)
+        if answers > MOST:
+            raise InputError(f"that would make {answers:,} answers; at most {MOST:,} are given at once")
         with closing(pipeline):
             for stretch in stretches:
                 for prediction in (each for piece in pieces(stretch) for each in pipeline.push(piece)):

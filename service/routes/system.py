@@ -10,6 +10,7 @@ from starlette.requests import Request
 
 from hardware.devices import find_devices
 from service.errors import Refused
+from service.guard import token_in
 from service.metrics import render
 from service.routes.common import TheStation
 from service.security import COOKIE
@@ -66,6 +67,14 @@ async def devices() -> dict[str, Any]:
     except WavetellError as error:  # SoapySDR is not installed: there are none, and that is why
         return {"devices": [], "problem": str(error)}
     return {"devices": [device.to_json() for device in found], "problem": ""}
+
+
+@router.get("/v1/login")
+async def session(request: Request) -> dict[str, Any]:
+    """Whether a token is needed here, and the role of the one that came with this request."""
+    rules = request.app.state.rules
+    role = "admin" if rules.open else rules.tokens.role_of(token_in(request.headers))
+    return {"needed": not rules.open, "role": role}
 
 
 @router.post("/v1/login")

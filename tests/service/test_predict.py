@@ -72,6 +72,7 @@ def test_frames_are_answered_each_on_its_own(service):
         ("", {"content": b"12345678"}, 422, "a window needs 1,000"),
         ("?datatype=cu7", {"content": b"12"}, 422, "datatype"),
         ("?head=nobody", {"content": SAMPLES.tobytes()}, 422, "no head 'nobody'"),
+        ("?frame=1", {"content": bytes(8 * 30_000)}, 422, "at most 20,000"),
         ("?step=7", {"content": SAMPLES.tobytes()}, 422, "step"),
         ("", {"content": np.full(2000, np.nan, np.complex64).tobytes()}, 422, "NaN or infinity"),
         ("", {"content": np.full(2000, np.inf, np.complex64).tobytes()}, 422, "NaN or infinity"),

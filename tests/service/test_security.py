@@ -79,6 +79,8 @@ def test_health_is_open_and_a_login_gives_a_cookie_that_sockets_carry(guarded):
         assert browser.post("/v1/login", json={"token": "nonsense"}).status_code == 403
         answer = browser.post("/v1/login", json={"token": guarded.tokens["operate"]})
         assert answer.json() == {"role": "operate"}
+        assert browser.get("/v1/login").json() == {"needed": True, "role": "operate"}
+        assert guarded.get("/v1/login").json() == {"needed": True, "role": None}
         assert "HttpOnly" in answer.headers["set-cookie"]
         assert "SameSite=strict" in answer.headers["set-cookie"]
         stream = browser.post("/v1/streams", json=TONE).json()["id"]
