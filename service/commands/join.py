@@ -5,10 +5,12 @@ samples, labels or a head. Training runs at low priority. Whatever happens to th
 this process, the same command goes on where it was.
 
 The token is what `wavetell coordinator add` printed, in the environment as WAVETELL_STATION_TOKEN or in a
-file.
+file; a service that asks for one gets WAVETELL_SERVICE_TOKEN.
 
 examples:
   wavetell join https://coordinator:8434 --station north-tower --recordings ~/recordings
+  wavetell join https://coordinator:8434 --station north-tower --recordings ~/recordings \\
+      --labelled ~/labelled --service http://127.0.0.1:8433
   wavetell join http://127.0.0.1:8434 --station client-1 --client 1 --precision int8 --token-file token
 """
 
@@ -45,7 +47,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--precision", choices=PRECISIONS, default="float32", help="of what is exchanged")
     parser.add_argument("--folder", type=Path, help="where state is kept [runs/STATION]")
     parser.add_argument("--nice", type=int, default=15, help="how far training stands back (0-19) [15]")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the last model there, as a bundle")
+    own = parser.add_argument_group("afterwards")
+    own.add_argument("--service", default="", metavar="URL", help="switch this running service to the model")
+    own.add_argument("--labelled", default="", metavar="DATA", help="labels for a head; see wavetell fit")
+    own.add_argument("--labels", type=int, default=0, metavar="N", help="with --client: labels for a head")
+    own.add_argument("--head", default="own", metavar="NAME", help="what the head is called [own]")
+    own.add_argument("--out", type=Path, metavar="FILE", help="write the last model there, as a bundle")
     parser.add_argument(
         "--patience", type=float, default=86_400.0, metavar="S", help="wait so long for the coordinator"
     )
@@ -61,7 +68,8 @@ def run(args: argparse.Namespace) -> None:
     """Take part until the federation is finished."""
     from training.federation.background import Background
     from training.federation.client import HttpExchange
-    from training.federation.lesson import Data, Recordings, Synthetic
+    from training.federation.deploy import put_to_use
+    from training.federation.lesson import Data, Recordings, Synthetic, Wanted
     from training.federation.station import Station
 
     data: Data
@@ -79,14 +87,18 @@ def run(args: argparse.Namespace) -> None:
     try:
         station = Station(exchange, folder, train, args.precision)
         station.work(lambda described: tell(args, folder, described))
+        out = args.out or folder / "bundle.safetensors"
+        if args.out or args.service:
+            wanted = Wanted(out, args.head, data, args.labelled, args.labels)
+            train.make_own(folder, station.known_manifest(), wanted)
+            print(out)
     finally:
         train.close()
         exchange.close()
-    if args.out:
-        from training.federation.learner import make_bundle
-
-        make_bundle(*station.model(), args.out.stem).save(args.out)
-        print(args.out)
+    if args.service:
+        name = f"{args.run_name}-{station.held()[:12]}"
+        put_to_use(args.service, os.environ.get("WAVETELL_SERVICE_TOKEN", ""), out, name)
+        print(f"{args.service} runs {name}")
 
 
 def tell(args: argparse.Namespace, folder: Path, described: Mapping[str, Any]) -> None:

@@ -8,7 +8,7 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 from streaming.errors import InputError
-from training.federation.lesson import Data, Learnt, Lesson
+from training.federation.lesson import Data, Learnt, Lesson, Wanted
 from training.federation.manifest import Manifest
 from training.federation.station import Result
 
@@ -36,6 +36,10 @@ class Background:
                 self._pool = start(self.nice)
         raise InputError(f"the training was killed {TRIES} times")
 
+    def make_own(self, folder: Path, manifest: Manifest, wanted: Wanted) -> None:
+        """Write the newest global model as a bundle with the station's own head, at the same low priority."""
+        self._pool.submit(make_there, folder, manifest, wanted).result()
+
     def close(self) -> None:
         """End the child."""
         self._pool.shutdown(cancel_futures=True)
@@ -59,3 +63,10 @@ def learn_there(lesson: Lesson) -> Learnt:
     from training.federation.learner import learn
 
     return learn(lesson)
+
+
+def make_there(folder: Path, manifest: Manifest, wanted: Wanted) -> None:
+    """In the child, too."""
+    from training.federation.own import make_own
+
+    make_own(folder, manifest, wanted)

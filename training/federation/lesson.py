@@ -52,3 +52,16 @@ class Learnt:
         """What the update says of the training."""
         measured = {"loss": self.loss}
         return measured if self.accuracy is None else measured | {"accuracy": self.accuracy}
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The bundle that a station makes of the last model, and the labels its own head is fitted to."""
+
+    out: Path
+    head: str
+    data: Data
+    labelled: str = ""  # a data set
+    labels: int = 0  # of the synthetic client's own; without either there is no head
+    window: int = 100  # samples an answer covers
+    past: int = 400  # samples before them

@@ -86,12 +86,10 @@ class Station:
             self.report(described, manifest)
         return False
 
-    def model(self) -> tuple[Manifest, Floats]:
-        """The newest global model that is here."""
+    def held(self) -> str:
+        """The sha256 of the newest global model that is here."""
         found = load_checkpoint(self.base)
-        if found is None:
-            raise InputError("the station has no model yet")
-        return self.known_manifest(), found[0]
+        return str(found[1]["sha256"]) if found else ""
 
     def known_manifest(self) -> Manifest:
         """What the federation agreed on."""
