@@ -10,6 +10,8 @@ bits.
 
 import json
 import multiprocessing as mp
+import os
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -206,6 +208,15 @@ def _start_worker(counters: "SynchronizedArray[int]") -> None:
     global _counters  # noqa: PLW0603 - a pool hands shared memory to its workers only this way
     _counters = counters
     torch.set_num_threads(1)  # more threads would add in another order, and give other bits
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A run that is killed takes its workers along: left alone, they would wait for work for ever."""
+    parent = mp.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 @lru_cache(maxsize=4)
@@ -251,12 +262,10 @@ def train_frames(
         trainer.restore(*found)
     elif found is not None and recipe.keep_moments:
         trainer.restore_moments(part(found[0], "adam/"))
-    parent, saved = mp.parent_process(), time.monotonic()
+    saved = time.monotonic()
     while trainer.step_number < recipe.steps:
         trainer.step()
         tell(trainer.step_number)
-        if parent is not None and not parent.is_alive():
-            raise SystemExit("the run was killed")  # its successor starts workers of its own
         if time.monotonic() - saved > SAVE_EVERY_S and trainer.step_number < recipe.steps:
             trainer.save(path, round_number)
             saved = time.monotonic()

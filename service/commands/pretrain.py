@@ -11,7 +11,6 @@ examples:
 
 import argparse
 from dataclasses import replace
-from importlib import metadata
 from pathlib import Path
 
 from streaming.errors import ConfigError
@@ -59,7 +58,6 @@ def run(args: argparse.Namespace) -> None:
     with Progress("pretraining", total=recipe.rounds * recipe.steps * len(clients)) as progress:
         federate(state, args.workers, progress.to, look)
     provenance = {
-        "made_by": f"wavetell {metadata.version('wavetell')}",
         "command": f"wavetell pretrain --recipe {args.recipe} --clients {args.clients} "
         f"--rounds {recipe.rounds} --steps {recipe.steps} --seed {args.seed}",
     }
