@@ -43,6 +43,7 @@ def run_flower(
         stack.enter_context(running(link, env, folder / "superlink.log"))
         wait_for_port(fleet)
         wire = Wire(fleet)
+        stack.callback(wire.close)
         for (station, words), port in zip(nodes.items(), free_ports(len(nodes)), strict=True):
             config = f'station="{station}" folder="{folder / station}" {words}'
             node = ["flower-supernode", "--insecure", "--superlink", f"127.0.0.1:{wire.port}"]
@@ -59,7 +60,6 @@ def run_flower(
             if time.monotonic() > end:
                 raise WavetellError(f"the federation on Flower did not end; see {folder}")
             time.sleep(0.05)
-        wire.close()
     return wire
 
 

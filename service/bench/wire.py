@@ -2,6 +2,7 @@
 
 import socket
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
@@ -38,17 +39,25 @@ class Wire:
         self.target = target
         self.up = self.down = self.requests = 0  # requests of HTTP/2 only
         self._lock = threading.Lock()
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=256)
-        self.port: int = self._listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._sockets = [socket.create_server(("127.0.0.1", 0), backlog=256)]
+        self.port: int = self._sockets[0].getsockname()[1]
+        self._threads: list[threading.Thread] = []
+        self._begin(self._accept)
+
+    def _begin(self, work: Callable[..., None], *args: object) -> None:
+        thread = threading.Thread(target=work, args=args, daemon=True)
+        self._threads.append(thread)
+        thread.start()
 
     def _accept(self) -> None:
-        with suppress(OSError):  # the listener was closed: the measurement is over
+        with suppress(OSError):  # `close` was called, or the other side is gone: the measurement is over
             while True:
-                client, _ = self._listener.accept()
+                client, _ = self._sockets[0].accept()
+                self._sockets.append(client)
                 server = socket.create_connection(("127.0.0.1", self.target))
-                for source, sink, way in ((client, server, "up"), (server, client, "down")):
-                    threading.Thread(target=self._pass, args=(source, sink, way), daemon=True).start()
+                self._sockets.append(server)
+                self._begin(self._pass, client, server, "up")
+                self._begin(self._pass, server, client, "down")
 
     def _pass(self, source: socket.socket, sink: socket.socket, way: str) -> None:
         requests = Http2Requests()
@@ -63,5 +72,11 @@ class Wire:
             sink.shutdown(socket.SHUT_WR)
 
     def close(self) -> None:
-        """Take no more connections."""
-        self._listener.close()
+        """End every connection."""
+        for end in self._sockets:
+            with suppress(OSError):  # it has ended already
+                end.shutdown(socket.SHUT_RDWR)
+        for thread in self._threads:
+            thread.join(5)
+        for end in self._sockets:
+            end.close()
