@@ -4,9 +4,9 @@ import { Channel, get, getBytes, ifAnswered } from "./api.js";
 import { readFrame, readFrames } from "./frame.js";
 import { Rows } from "./rows.js";
 
-const ROWS_A_SECOND = 25, KEPT_ROWS = 12_000; // eight minutes
+const ROWS_A_SECOND = 30, KEPT_ROWS = 12_000; // more than six minutes
 const POINTS = 1024;
-const MOST_FILLED_S = 60;
+const FILLED_S = 20, FILLED_ROWS_A_SECOND = 15; // coarser, so that the first picture comes soon
 const MOST_RUNS = 5_000, MOST_GAPS = 500;
 const DRIFT_MS = 1_000; // beyond, samples are counted from another beginning
 
@@ -25,7 +25,7 @@ export class Air extends EventTarget {
     this.latest = stream.latest; // the newest report
     this.missed = 0;
     this.fresh = true; // the next frame is a connection's first
-    this.waiting = null; // frames, while older rows are fetched
+    this.waiting = null; // frames that came while older rows are fetched
   }
 
   get classes() {
@@ -51,13 +51,16 @@ export class Air extends EventTarget {
     this.addRuns((await get(`v1/streams/${this.stream.id}/predictions?limit=1000`)).predictions);
   }
 
-  // Rows from before the connection, as far as the service keeps them; frames that come meanwhile wait.
-  async fill(frame) {
-    const known = this.rows.end < frame.start ? this.rows.end : 0;
-    const start = Math.max(this.stream.kept.start, known, frame.start - MOST_FILLED_S * this.rate);
-    const count = Math.min(2000, Math.ceil(((frame.start - start) / this.rate) * ROWS_A_SECOND));
-    const rows = count > 0 ? await ifAnswered(this.rowsOf(Math.round(start), frame.start, count)) : [];
-    for (const row of [...(rows ?? []), ...this.waiting]) this.rows.push(row);
+  // Puts rows from before a connection in front of those that come, as far as the service keeps them.
+  async fill(before, frame) {
+    const start = Math.round(Math.max(this.stream.kept.start, before, frame.start - FILLED_S * this.rate));
+    const count = Math.ceil(((frame.start - start) / this.rate) * FILLED_ROWS_A_SECOND);
+    const rows = count > 0 ? await ifAnswered(this.rowsOf(start, frame.start, count)) : null;
+    if (rows && this.waiting[0] === frame) {
+      this.rows.cut(before);
+      for (const row of [...rows, ...this.waiting]) this.rows.push(row);
+      this.dispatchEvent(new Event("detail"));
+    }
     this.waiting = null;
   }
 
@@ -82,14 +85,13 @@ export class Air extends EventTarget {
   takeFrame(frame) {
     this.frame = frame;
     this.rate = frame.rate;
+    const before = this.rows.end <= frame.start ? this.rows.end : 0;
+    this.rows.push(frame);
+    this.waiting?.push(frame);
     if (this.fresh) {
       this.fresh = false;
       this.waiting = [frame];
-      this.fill(frame);
-    } else if (this.waiting) {
-      this.waiting.push(frame);
-    } else {
-      this.rows.push(frame);
+      this.fill(before, frame);
     }
     this.dispatchEvent(new Event("frame"));
   }

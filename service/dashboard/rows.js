@@ -41,6 +41,12 @@ export class Rows {
     if (this.next - this.first > this.capacity) this.first += 1;
   }
 
+  // Forgets what lies behind a sample.
+  cut(sample) {
+    while (this.next > this.first && this.ends[(this.next - 1) % this.capacity] > sample) this.next -= 1;
+    this.holes = this.holes.filter((hole) => hole.end <= sample);
+  }
+
   // Where the row with this sample is stored, or -1 where there is none.
   find(sample) {
     let low = this.first, high = this.next; // the first row that starts behind the sample

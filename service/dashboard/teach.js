@@ -7,7 +7,7 @@ import { attempt, make, toast } from "./dom.js";
 import { ago, percent, seconds } from "./units.js";
 
 const HEAD = "taught"; // the head that this page fits
-const SUGGESTIONS = 6, SHORTEST_S = 0.3, LONGEST_S = 3;
+const SUGGESTIONS = 4, SHORTEST_S = 0.3, LONGEST_S = 3;
 
 export class Teach {
   constructor(place, page) {
