@@ -11,6 +11,7 @@ examples:
   wavetell join https://coordinator:8434 --station north-tower --recordings ~/recordings
   wavetell join https://coordinator:8434 --station north-tower --recordings ~/recordings \\
       --labelled ~/labelled --service http://127.0.0.1:8433
+  wavetell join https://coordinator:8434 --station north-tower --stream ID --service http://127.0.0.1:8433
   wavetell join http://127.0.0.1:8434 --station client-1 --client 1 --precision int8 --token-file token
 """
 
@@ -20,13 +21,21 @@ import os
 import ssl
 import time
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from streaming.errors import ConfigError
 from streaming.files import write_whole
 from streaming.prediction import utc_text
-from training.federation.manifest import PRECISIONS
+from training.federation.background import Background
+from training.federation.buffer import fetch_buffer
+from training.federation.client import HttpExchange
+from training.federation.deploy import put_to_use
+from training.federation.lesson import Data, Recordings, Synthetic, Wanted
+from training.federation.manifest import PRECISIONS, Manifest
+from training.federation.station import Result, Station
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--token-file", type=Path, metavar="FILE")
     data = parser.add_mutually_exclusive_group(required=True)
     data.add_argument("--recordings", type=Path, metavar="FOLDER", help="recordings to learn from")
+    data.add_argument("--stream", metavar="ID", help="with --service: learn from this live stream's buffer")
     data.add_argument("--client", type=int, metavar="N", help="be the paper's client N, on synthetic frames")
     parser.add_argument(
         "--frames", type=int, default=140_000, metavar="N", help="frames to learn from, at most"
@@ -47,6 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--precision", choices=PRECISIONS, default="float32", help="of what is exchanged")
     parser.add_argument("--folder", type=Path, help="where state is kept [runs/STATION]")
     parser.add_argument("--nice", type=int, default=15, help="how far training stands back (0-19) [15]")
+    parser.add_argument(
+        "--seconds", type=float, default=20.0, metavar="S", help="with --stream: of its buffer [20]"
+    )
     own = parser.add_argument_group("afterwards")
     own.add_argument("--service", default="", metavar="URL", help="switch this running service to the model")
     own.add_argument("--labelled", default="", metavar="DATA", help="labels for a head; see wavetell fit")
@@ -66,26 +79,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Take part until the federation is finished."""
-    from training.federation.background import Background
-    from training.federation.client import HttpExchange
-    from training.federation.deploy import put_to_use
-    from training.federation.lesson import Data, Recordings, Synthetic, Wanted
-    from training.federation.station import Station
-
     data: Data
+    folder = args.folder or Path("runs") / args.station
+    if args.stream and not args.service:
+        raise ConfigError("--stream needs --service")
     if args.client is None:
-        data = Recordings(args.recordings, most=args.frames)
+        data = Recordings(args.recordings or folder / "buffer", most=args.frames)
     elif args.client < 1 or args.frames < 1:
         raise ConfigError("--client and --frames must be at least 1")
     else:
         data = Synthetic(args.client - 1, args.frames)
-    folder = args.folder or Path("runs") / args.station
     exchange = HttpExchange(
         args.url, args.run_name, args.station, read_token(args.token_file), args.patience, trust(args)
     )
     train = Background(data, args.station, args.probe, args.nice)
     try:
-        station = Station(exchange, folder, train, args.precision)
+        station = Station(exchange, folder, partial(train_round, args, train), args.precision)
         station.work(lambda described: tell(args, folder, described))
         out = args.out or folder / "bundle.safetensors"
         if args.out or args.service:
@@ -97,8 +106,23 @@ def run(args: argparse.Namespace) -> None:
         exchange.close()
     if args.service:
         name = f"{args.run_name}-{station.held()[:12]}"
-        put_to_use(args.service, os.environ.get("WAVETELL_SERVICE_TOKEN", ""), out, name)
+        put_to_use(args.service, service_token(), out, name)
         print(f"{args.service} runs {name}")
+
+
+def train_round(
+    args: argparse.Namespace, train: Background, folder: Path, manifest: Manifest, generation: int
+) -> Result:
+    """A round's training; of a live stream, on what its service keeps by now."""
+    if args.stream and isinstance(train.data, Recordings):
+        newest = fetch_buffer(args.service, service_token(), args.stream, args.seconds, train.data.folder)
+        train.data = replace(train.data, newest=newest)
+    return train(folder, manifest, generation)
+
+
+def service_token() -> str:
+    """The token of the running service, if it asks for one."""
+    return os.environ.get("WAVETELL_SERVICE_TOKEN", "")
 
 
 def tell(args: argparse.Namespace, folder: Path, described: Mapping[str, Any]) -> None:

@@ -28,4 +28,4 @@ def put_to_use(url: str, token: str, path: Path, name: str) -> None:
 def check(answer: httpx.Response) -> None:
     """Raise the service's refusal, if it is one."""
     if answer.status_code >= 300:
-        raise WavetellError(f"the service refuses the new model: {answer.text[:300]}")
+        raise WavetellError(f"the service refuses: {answer.text[:300]}")

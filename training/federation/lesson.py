@@ -22,6 +22,7 @@ class Recordings:
 
     folder: Path
     frame: int = 100  # samples
+    newest: int = 0  # changes when there is something new in the folder
     most: int = 140_000
 
 

@@ -71,3 +71,20 @@ def test_a_station_learns_from_a_folder_of_recordings(tmp_path):
     updates = coordinator.store.query("SELECT examples, loss, precision FROM updates")
     assert [(row["examples"], row["precision"]) for row in updates] == [(75, "int8")] * 2
     assert all(np.isfinite(row["loss"]) for row in updates)
+
+
+@pytest.mark.timeout(400)
+def test_a_station_learns_from_its_live_streams_buffer_and_keeps_it_here(tmp_path):
+    small_bundle().save(tmp_path / "small.safetensors")
+    with service_running(tmp_path / "data", tmp_path / "small.safetensors") as service:
+        stream = service.stream("tone:?rate=50k")
+        service.until(f"/v1/streams/{stream}", lambda answer: answer["latest"])
+        options = ["--stream", stream, "--seconds", "0.5", "--service", service.base]
+        with pytest.raises(AssertionError):  # without a label there is no head, and the service says so
+            run_station(tmp_path, *options)
+        assert "the service refuses" in (tmp_path / "s1.log").read_text()
+        assert service.get("/v1/recordings").json() == []
+    coordinator = Coordinator(tmp_path / "run")
+    assert coordinator.finished
+    assert all(row["examples"] >= 200 for row in coordinator.store.query("SELECT examples FROM updates"))
+    assert len(list((tmp_path / "s1" / "buffer").glob("*.sigmf-data"))) == 2

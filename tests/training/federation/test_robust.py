@@ -13,7 +13,7 @@ from training.recipes import Recipe
 RECIPE = Recipe(
     HalvesSettings(hidden=64, projection=32),
     shape=EncoderShape(channels=16, depth=5, reduced=48, outputs=96, pooling="max+mean"),
-    rounds=5,
+    rounds=8,
     steps=40,
     batch=128,
     schedule="cosine",
