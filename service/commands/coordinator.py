@@ -42,12 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--deadline", type=float, default=DEFAULT.deadline_s, metavar="S")
     group.add_argument("--grace", type=float, default=DEFAULT.grace_s, metavar="S", help="after the quorum")
     group.add_argument("--method", choices=METHODS, default=DEFAULT.method, help="how updates are averaged")
+    parser.add_argument("--port", type=int, default=8434, help="port it listens on; 0 chooses one [8434]")
     parser.add_argument(
         "--tls-clients", default="", metavar="FILE", help="whose certificates stations must show"
     )
-    add_settings(
-        parser, "host", "port", "data", "tls_cert", "tls_key", "allow_names", "max_rate", "max_connections"
-    )
+    add_settings(parser, "host", "data", "tls_cert", "tls_key", "allow_names", "max_rate", "max_connections")
 
 
 def run(args: argparse.Namespace) -> None:
