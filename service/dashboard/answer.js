@@ -16,7 +16,7 @@ export class Answer {
     place.append(this.label, this.past, this.facts, this.bars, this.spoken);
   }
 
-  draw(report, classes) {
+  draw(report) {
     if (!report) {
       this.label.textContent = "…";
       this.label.style.removeProperty("--label");
@@ -25,7 +25,7 @@ export class Answer {
       this.bars.replaceChildren();
       return;
     }
-    const style = styleOf(report.label, classes);
+    const style = styleOf(report.label);
     this.label.textContent = report.label;
     this.label.style.setProperty("--label", style.colour);
     this.past.textContent = PAST[report.past] ?? "";
@@ -35,18 +35,18 @@ export class Answer {
       ["for", seconds(report.held_s)],
     ];
     this.facts.replaceChildren(...facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
-    this.drawBars(report.probabilities, classes);
+    this.drawBars(report.probabilities);
   }
 
-  drawBars(probabilities, classes) {
+  drawBars(probabilities) {
     const most = Object.entries(probabilities).sort((a, b) => b[1] - a[1]).slice(0, 8);
     const shown = new Set(most.map(([name]) => name));
-    const order = classes.filter((name) => shown.has(name));
+    const order = Object.keys(probabilities).filter((name) => shown.has(name)); // the classes' own
     if (order.join() !== this.order) { // kept while the classes are the same: bars grow instead of jumping
       this.order = order.join();
       this.bars.replaceChildren(...order.map((name) => {
         const bar = make("i");
-        bar.style.background = styleOf(name, classes).colour;
+        bar.style.background = styleOf(name).colour;
         return make("li", {}, make("span", {}, name), make("b", {}, bar), make("em"));
       }));
     }

@@ -3,6 +3,7 @@
 import { Air } from "./air.js";
 import { Answer } from "./answer.js";
 import { get } from "./api.js";
+import { styleOf } from "./colours.js";
 import { Constellation } from "./constellation.js";
 import { $, attempt, make } from "./dom.js";
 import { Eye } from "./eye.js";
@@ -127,13 +128,14 @@ class Page {
     this.answer.draw(null);
     if (!stream) return;
     $("stream").value = stream.id;
+    stream.classes.forEach(styleOf); // in their order, before any is heard
     const { air } = this;
     air.addEventListener("frame", () => this.takeFrame());
     air.addEventListener("report", () => this.redraw());
     air.addEventListener("detail", () => this.redraw());
     air.addEventListener("event", ({ detail }) => {
       this.answer.say(detail);
-      this.lately.add(detail, air.classes);
+      this.lately.add(detail);
     });
     await air.open();
     await this.lately.load(air);
@@ -166,7 +168,7 @@ class Page {
     this.spectrum.draw(air, view, levels);
     this.hand.draw();
     this.overview.draw();
-    this.answer.draw(air.latest, air.classes);
+    this.answer.draw(air.latest);
     if (this.points && !$("signal").hidden) this.drawSymbols();
     $("pause").textContent = view.following ? "Pause" : "Go live";
     $("pause").setAttribute("aria-pressed", String(!view.following));

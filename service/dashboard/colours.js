@@ -5,13 +5,18 @@ const INKS = ["#000", "#000", "#000", "#000", "#fff", "#000", "#000"]; // that c
 const UNKNOWN = { colour: "#8a8f98", ink: "#000", pattern: 0 };
 const NOISE = { colour: "#c3c8cf", ink: "#000", pattern: 1 };
 
-// Colour, ink and pattern of a label: by its place among the classes, so that it is the same every day.
-export function styleOf(label, classes) {
+// Labels in the order in which this browser saw them first: each keeps its colour, whatever model runs.
+const known = JSON.parse(localStorage.getItem("labels") ?? "[]");
+
+// Colour, ink and pattern of a label.
+export function styleOf(label) {
   if (label === "unknown") return UNKNOWN;
   if (label === "noise" || label === "no signal") return NOISE;
-  const place = classes.indexOf(label);
-  if (place < 0) return UNKNOWN;
-  const turn = place % OKABE_ITO.length;
+  if (!known.includes(label)) {
+    known.push(label);
+    localStorage.setItem("labels", JSON.stringify(known));
+  }
+  const place = known.indexOf(label), turn = place % OKABE_ITO.length;
   return { colour: OKABE_ITO[turn], ink: INKS[turn], pattern: Math.floor(place / OKABE_ITO.length) };
 }
 

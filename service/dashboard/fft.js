@@ -27,19 +27,25 @@ export function fft(re, im, inverse = false) {
   }
 }
 
-// The strongest line of a spectrum between two bins: its place (between bins, too), its height over the mean, and the
-// wave's angle at the instant `middle`. Taken in the middle of the data, the angle holds wherever the line lies between
-// two bins.
-export function strongest(re, im, low, high, middle) {
-  const size = (k) => Math.hypot(re[(k + re.length) % re.length], im[(k + im.length) % im.length]);
-  let best = low, sum = 0;
+const NEAR = 24, OWN = 2; // bins that a line is held against, less those that it fills itself
+
+// The clearest line of a spectrum between two bins: how far it stands out of its neighbourhood, its place (between bins,
+// too), and the wave's angle at the instant `middle`. Taken in the middle of the data, the angle holds wherever the line
+// lies between two bins.
+export function clearest(re, im, low, high, middle) {
+  const n = re.length, size = (k) => Math.hypot(re[(k + n) % n], im[(k + n) % n]);
+  const sizes = Float64Array.from({ length: high - low + 2 * NEAR + 1 }, (_, i) => size(low - NEAR + i));
+  let best = low, height = 0;
   for (let k = low; k < high; k++) {
-    sum += size(k);
-    if (size(k) > size(best)) best = k;
+    const i = k - low + NEAR;
+    let around = 0;
+    for (let j = OWN + 1; j <= NEAR; j++) around += sizes[i - j] + sizes[i + j];
+    const ratio = (sizes[i] * 2 * (NEAR - OWN)) / around;
+    if (ratio > height) [best, height] = [k, ratio];
   }
   const [before, at, after] = [size(best - 1), size(best), size(best + 1)];
   const shift = (after - before) / (2 * (2 * at - before - after) || 1); // the top of a parabola through three
-  const bin = (best + re.length) % re.length;
-  const angle = Math.atan2(im[bin], re[bin]) + (2 * Math.PI * best * middle) / re.length;
-  return { place: best + shift, angle, height: at / (sum / (high - low)) };
+  const bin = (best + n) % n;
+  const angle = Math.atan2(im[bin], re[bin]) + (2 * Math.PI * best * middle) / n;
+  return { place: best + shift, angle, height };
 }

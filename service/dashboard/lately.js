@@ -14,16 +14,16 @@ export class Lately {
 
   async load(air) {
     const { events } = await get(`v1/events?stream=${air.stream.id}&limit=${MOST}`);
-    this.list.replaceChildren(...events.map((event) => line(event, air.classes)));
+    this.list.replaceChildren(...events.map(line));
   }
 
-  add(event, classes) {
-    this.list.prepend(line(event, classes));
+  add(event) {
+    this.list.prepend(line(event));
     while (this.list.children.length > MOST) this.list.lastChild.remove();
   }
 }
 
-function line({ since, label, probability, snr_db }, classes) {
+function line({ since, label, probability, snr_db }) {
   const how = snr_db === null ? percent(probability) : `${percent(probability)}, ${snr_db} dB`;
-  return make("li", {}, swatch(label, classes), make("span", {}, label), make("small", {}, how), make("small", {}, clock(Date.parse(since))));
+  return make("li", {}, swatch(label), make("span", {}, label), make("small", {}, how), make("small", {}, clock(Date.parse(since))));
 }

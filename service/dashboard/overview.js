@@ -69,7 +69,7 @@ export class Overview {
     context.clearRect(0, 0, width, height);
     for (const run of this.runs) {
       const from = x(Date.parse(run.from)), to = x(Date.parse(run.to));
-      context.fillStyle = fillOf(context, styleOf(run.label, air.classes));
+      context.fillStyle = fillOf(context, styleOf(run.label));
       context.fillRect(from, 0, Math.max(1, to - from), bar);
     }
     context.font = `${10 * ratio}px system-ui`;

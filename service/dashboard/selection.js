@@ -59,6 +59,7 @@ export class Selection {
     if (!label) return this.name.focus();
     const kept = await post("v1/labels", { stream: this.page.air.stream.id, label, ...this.span });
     toast(`Kept as ${label}`);
+    this.name.value = "";
     await this.taught(kept);
   }
 

@@ -3,10 +3,10 @@
 // Symbol clock: the line of |x|^2 at the symbol rate. Carrier: the line of (z/|z|)^M, M = 2, 4, 8, of the symbols z.
 // Without a line the samples are shown as they are.
 
-import { fft, strongest } from "./fft.js";
+import { fft, clearest } from "./fft.js";
 
 const UP = 4; // samples in between, so that an eye is round
-const CLEAR = 7; // a line this much over the mean is no chance
+const CLEAR = 5; // a line that stands out this far is no chance
 const SLOW = 0.1;
 
 export class Symbols {
@@ -27,10 +27,11 @@ export class Symbols {
   clock(wave, n) {
     const re = wave.re.map((value, i) => value * value + wave.im[i] * wave.im[i]);
     const mean = re.reduce((a, b) => a + b) / re.length;
-    for (let i = 0; i < re.length; i++) re[i] -= mean;
+    const step = (2 * Math.PI) / re.length; // a Hann window: a line between two bins is then told to a hundredth
+    for (let i = 0; i < re.length; i++) re[i] = (re[i] - mean) * (1 - Math.cos(step * i));
     const im = new Float64Array(re.length);
     fft(re, im);
-    const found = strongest(re, im, Math.ceil(0.02 * n), Math.floor(0.98 * n), re.length / 2);
+    const found = clearest(re, im, Math.ceil(0.02 * n), Math.floor(0.98 * n), re.length / 2);
     if (found.height > CLEAR) {
       const rate = found.place / n, steady = Math.abs(rate - this.rate) < 2 / n;
       this.rate = steady ? this.rate + SLOW * (rate - this.rate) : rate;
@@ -85,7 +86,7 @@ function derotate(symbols) {
     }
     fft(lineRe, lineIm);
     const middle = (re.length - 1) / 2;
-    const line = strongest(lineRe, lineIm, -size / 2, size / 2, middle);
+    const line = clearest(lineRe, lineIm, -size / 2, size / 2, middle);
     if (line.height < CLEAR) continue;
     const turn = (2 * Math.PI * line.place) / size / power;
     const corner = power === 4 ? Math.PI : 0; // QPSK and QAM stand on their corners

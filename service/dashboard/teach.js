@@ -44,7 +44,7 @@ export class Teach {
 
   doubt(air, run) {
     return make("li", {},
-      swatch(run.label, air.classes), make("span", {}, `${run.label}, ${percent(run.lowest)} at worst`),
+      swatch(run.label), make("span", {}, `${run.label}, ${percent(run.lowest)} at worst`),
       make("small", {}, ago(run.to)),
       make("button", { onclick: () => this.look(air, run) }, "Look"));
   }
@@ -62,11 +62,10 @@ export class Teach {
   async loadLabels() {
     const { labels, counts } = await get("v1/labels");
     this.labels = labels;
-    const classes = this.page.air?.classes ?? [];
     this.counts.replaceChildren(...Object.entries(counts).map(([name, count]) =>
-      make("li", {}, swatch(name, classes), `${name} `, make("b", {}, String(count)))));
+      make("li", {}, swatch(name), `${name} `, make("b", {}, String(count)))));
     this.given.replaceChildren(...labels.toReversed().slice(0, 12).map((label) => make("li", {},
-      swatch(label.label, classes), make("span", {}, `${label.label}, ${seconds((label.end - label.start) / label.rate_hz)}`),
+      swatch(label.label), make("span", {}, `${label.label}, ${seconds((label.end - label.start) / label.rate_hz)}`),
       make("small", {}, ago(label.created)),
       make("button", {
         "aria-label": `Take back ${label.label}`,
@@ -122,8 +121,8 @@ export class Teach {
   }
 }
 
-export function swatch(label, classes) {
+export function swatch(label) {
   const mark = make("i", { class: "swatch" });
-  mark.style.background = styleOf(label, classes).colour;
+  mark.style.background = styleOf(label).colour;
   return mark;
 }

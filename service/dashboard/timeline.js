@@ -29,7 +29,7 @@ export class Timeline {
     let free = Infinity; // the lowest line that no text has taken, going up
     for (const run of air.runsIn(view)) {
       const top = Math.max(0, y(run.t1)), bottom = Math.min(height, y(run.t0));
-      const style = styleOf(run.label, air.classes);
+      const style = styleOf(run.label);
       const wide = room * (0.5 + 0.5 * run.probability);
       context.fillStyle = fillOf(context, style);
       context.fillRect(left, top, wide, Math.max(1, bottom - top - (bottom - top > 3 ? 1 : 0)));
