@@ -172,6 +172,16 @@ BAND_WEIGHTS = ((0.4, 0.4, 0.1, 0.1), (0.4, 0.1, 0.4, 0.1), (0.1, 0.4, 0.4, 0.1)
 Heterogeneity = Literal["labels", "snr", "cfo"]
 
 
+def listener(labels: int, samples: int) -> Client:
+    """Who hears the paper's signals from a radio: all classes alike, any phase, a drifting carrier.
+
+    The paper's clients know the phase to a 32nd of a turn, which no receiver does.
+    """
+    signal = Signal(samples, snr_db=(-5.0, 20.0), phase=(0.0, 2 * np.pi), cfo=(Band(1.0, -0.1, 0.1),))
+    counts = scaled((1,) * len(CLASSES), labels)
+    return Client("live", signal, unlabelled=(0, 0, 0, 0), labelled=counts, test=counts)
+
+
 def paper_clients(
     labels: int = 2_800,
     test: int | None = None,

@@ -1,6 +1,7 @@
 """Fit the heads of a model on labelled frames, and write the model with them.
 
-The set is one of the paper's (paper, paper-snr, paper-cfo: a personal head for each of the four clients), or
+The set is one of the paper's (paper, paper-snr, paper-cfo: a personal head for each of the four clients;
+paper-air: one head, named live, for the paper's signals at any phase, as a radio hears them), or
 a labelled data set: RadioML (.hdf5, .dat, .pkl), MIGOU-MOD (.pkl), a folder of SigMF recordings with
 annotations, or a folder with labels.csv. C and gamma are chosen by cross-validation on the labels alone. With
 --live PAST the heads are for streams: each label is a window with that many samples of past. Heads that the
@@ -9,6 +10,7 @@ model already has are kept, unless they have the same name.
 examples:
   wavetell fit runs/encoder.safetensors --out runs/model.safetensors
   wavetell fit runs/encoder.safetensors --labels 140 --out runs/few.safetensors
+  wavetell fit runs/model.safetensors --data paper-air --live 8200 --window 1000 --out runs/air.safetensors
   wavetell fit radio --data captures/ --head mine --live 400 --out runs/mine.safetensors
 """
 
@@ -19,7 +21,7 @@ from pathlib import Path
 
 from streaming.errors import ConfigError
 from streaming.head import Mode
-from training.synthetic import Heterogeneity, paper_clients
+from training.synthetic import Heterogeneity, listener, paper_clients
 
 PAPER: dict[str, Heterogeneity] = {"paper": "labels", "paper-snr": "snr", "paper-cfo": "cfo"}
 
@@ -28,7 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's flags."""
     parser.add_argument("model", metavar="MODEL", help="a bundle's name or file")
     parser.add_argument(
-        "--data", default="paper", help="paper (default), paper-snr, paper-cfo, a file or a folder"
+        "--data",
+        default="paper",
+        help="paper (default), paper-snr, paper-cfo, paper-air, a file or a folder",
     )
     parser.add_argument("--labels", type=int, help="labels a client; default 2,800, or all that a file has")
     parser.add_argument(
@@ -61,11 +65,16 @@ def run(args: argparse.Namespace) -> None:
     hop = args.hop or args.window
     if past < 0 or past % hop or args.window % hop:
         raise ConfigError(f"--live and --window must be multiples of the hop, {hop}")
+    if args.data == "paper-air" and mode == "frame":
+        raise ConfigError("--data paper-air is for streams; add --live 8200")
     search = Search(kernel=args.kernel, refuse=args.refuse, seed=args.seed)
     agc_samples = float(bundle.meta.get("frontend", {}).get("agc_samples", 4096.0))
     embed = embedder(bundle.encoder, mode, args.window, hop, agc_samples)
-    if args.data in PAPER:
-        clients = paper_clients(args.labels or 2_800, 0, 0, PAPER[args.data], not args.unnormalised)
+    if args.data == "paper-air" or args.data in PAPER:
+        if args.data == "paper-air":
+            clients = [listener(args.labels or 2_800, args.window)]
+        else:
+            clients = paper_clients(args.labels or 2_800, 0, 0, PAPER[args.data], not args.unnormalised)
         classes = clients[0].signal.classes
         identity = Identity("", classes, mode, args.window, hop, encoder_sha256(bundle.encoder))
         fits = fit_clients(clients, embed, identity, args.seed, past, search)
@@ -87,11 +96,11 @@ def run(args: argparse.Namespace) -> None:
     bundle.heads |= {name + suffix: replace(fit.head, name=name + suffix) for name, fit in fits.items()}
     bundle.meta.setdefault("frontend", {}).setdefault("agc_samples", agc_samples)
     provenance = {
-        "data": args.data,
+        "labels": args.labels,
         "seed": args.seed,
         "search": {**asdict(search), "C": [str(c) for c in search.C]},
     }
-    bundle.meta.setdefault("provenance", {})[f"heads{suffix}"] = provenance
+    bundle.meta.setdefault("provenance", {})[f"{args.data}{suffix}"] = provenance
     bundle.save(args.out)
     summary = {
         name + suffix: {

@@ -78,7 +78,7 @@ def test_fit_writes_a_head_for_each_client(model):
     assert set(bundle.heads) == {f"client-{i}{live}" for i in range(1, 5) for live in ("", "-live")}
     assert bundle.heads["client-2"].classes == ("BPSK", "QPSK", "8PSK", "16QAM")
     assert (bundle.heads["client-2-live"].mode, bundle.heads["client-2-live"].hop) == ("live", 50)
-    assert bundle.meta["provenance"]["heads"]["data"] == "paper"
+    assert bundle.meta["provenance"]["paper"]["seed"] == 0
 
 
 def test_fit_is_reproducible(model, tmp_path):
