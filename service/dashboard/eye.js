@@ -1,6 +1,7 @@
 // The eye diagram: the in-phase part over two symbols, trace upon trace, fading.
 
 import { fit, themed } from "./dom.js";
+import { EDGE } from "./symbols.js";
 
 const SYMBOLS = 2, REACH = 2.2, MOST_TRACES = 90;
 
@@ -27,10 +28,9 @@ export class Eye {
     context.lineWidth = Math.max(1, width / 400);
     context.beginPath();
     const period = wave.up / clock.rate; // points a symbol
-    const first = clock.first * wave.up + 8 * wave.up;
-    for (let trace = 0; trace < MOST_TRACES; trace++) {
-      const from = first + (trace - 0.5) * period, to = from + SYMBOLS * period;
-      if (to > wave.re.length - 8 * wave.up) break;
+    for (let trace = 1; trace < MOST_TRACES; trace++) {
+      const from = clock.first * wave.up + (trace - 0.5) * period, to = from + SYMBOLS * period;
+      if (to > wave.re.length - EDGE * wave.up) break;
       for (let i = Math.ceil(from); i <= to; i++) {
         const x = ((i - from) / (to - from)) * width, y = (0.5 - wave.re[i] / REACH / 2) * height;
         if (i === Math.ceil(from)) context.moveTo(x, y);

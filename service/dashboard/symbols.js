@@ -8,6 +8,7 @@ import { fft, clearest } from "./fft.js";
 const UP = 4; // samples in between, so that an eye is round
 const CLEAR = 5; // a line that stands out this far is no chance
 const SLOW = 0.1;
+export const EDGE = 8; // samples at each end, where the transform wraps round
 
 export class Symbols {
   constructor() {
@@ -41,7 +42,8 @@ export class Symbols {
     const rate = this.fixed || this.rate || 1;
     // Symbols lie where the envelope is largest: where its line's angle is 0.
     const peak = this.rate ? n / 2 - found.angle / (2 * Math.PI * rate) : 0;
-    return { rate, first: ((peak % (1 / rate)) + 1 / rate) % (1 / rate), found: Boolean(this.rate) };
+    const first = peak + Math.ceil((EDGE - peak) * rate) / rate; // the first symbol behind the edge
+    return { rate, first, found: Boolean(this.rate) };
   }
 }
 
@@ -63,10 +65,10 @@ function denser(points, n) {
   return wave;
 }
 
-// The wave at the symbols' instants, less the ends, where the transform wraps round.
+// The wave at the symbols' instants.
 function at(wave, { rate, first }, n) {
   const re = [], im = [];
-  for (let t = first + 8; t < n - 8; t += 1 / rate) {
+  for (let t = first; t < n - EDGE; t += 1 / rate) {
     const x = t * UP, i = Math.floor(x), part = x - i;
     re.push(wave.re[i] + part * (wave.re[i + 1] - wave.re[i]));
     im.push(wave.im[i] + part * (wave.im[i + 1] - wave.im[i]));
