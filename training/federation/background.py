@@ -3,8 +3,10 @@
 import logging
 import multiprocessing as mp
 import os
+import threading
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.connection import wait
 from pathlib import Path
 
 from streaming.errors import InputError
@@ -51,17 +53,26 @@ def start(nice: int) -> ProcessPoolExecutor:
 
 
 def be_modest(nice: int) -> None:
-    """Low priority, and one thread: more would add in another order, and give other bits."""
-    import torch
-
+    """Low priority, and an end with the station's."""
+    threading.Thread(target=end_with_parent, daemon=True).start()
     os.nice(nice)
-    torch.set_num_threads(1)
+
+
+def end_with_parent() -> None:
+    """A station that is killed leaves no child behind: its successor starts its own."""
+    parent = mp.parent_process()
+    assert parent is not None
+    wait([parent.sentinel])
+    os._exit(1)
 
 
 def learn_there(lesson: Lesson) -> Learnt:
     """In the child: the parent, which stays beside the live pipeline, never loads torch."""
+    import torch
+
     from training.federation.learner import learn
 
+    torch.set_num_threads(1)  # more would add in another order, and give other bits
     return learn(lesson)
 
 

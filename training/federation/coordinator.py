@@ -22,7 +22,7 @@ from training.federation.errors import Problem
 from training.federation.manifest import Manifest, Terms
 from training.federation.models import Models, Statement
 from training.federation.stations import Stations
-from training.federation.store import Row, Store
+from training.federation.store import PRUNE_AUDIT, Row, Store
 
 log = logging.getLogger(__name__)
 
@@ -174,7 +174,8 @@ class Coordinator:
 
     def refuse(self, station: str, number: int, problem: Problem) -> None:
         """Write down an update that was refused when it came."""
-        self.store.run(self.store.audit(station, number, problem.status, problem.detail))
+        line = self.store.audit(station, number, problem.status, problem.detail)
+        self.store.run(line, PRUNE_AUDIT)  # strangers may cause such lines, too: they must not fill the disk
 
     def commit(self, state: str, *statements: Statement) -> None:
         """Every transition of a round passes here."""

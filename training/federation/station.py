@@ -78,7 +78,13 @@ class Station:
         if "manifest" in described:
             self.manifest = Manifest.from_json(described["manifest"])
         manifest = self.known_manifest()
-        self.take_base(described, manifest)
+        try:
+            self.take_base(described, manifest)
+        except Problem as problem:
+            if problem.status != 404:
+                raise
+            log.warning("round %d is over already: %s", described["round"], problem.detail)
+            return False
         after_round(described)
         if described["state"] == "finished":
             return True

@@ -18,6 +18,7 @@ from training.federation.codec import sha256_of
 
 Row = dict[str, Any]
 AUDIT_ROWS = 100_000  # the newest are kept
+PRUNE_AUDIT = ("DELETE FROM audit WHERE id <= (SELECT max(id) FROM audit) - ?", (AUDIT_ROWS,))
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS run (one INTEGER PRIMARY KEY CHECK (one = 1), manifest TEXT, terms TEXT);
@@ -77,7 +78,7 @@ class Store:
         )
 
     def prune(self, before_round: int, before_generation: int) -> None:
-        """Drop the files of old rounds and models, and the oldest lines of the audit."""
+        """Drop the files of old rounds and models."""
         rows = self.query("SELECT sha256, delta FROM models WHERE generation >= ?", (before_generation,))
         kept = {row["sha256"] for row in rows} | {row["delta"] for row in rows}
         for path in (self.folder / "models").iterdir():
@@ -86,7 +87,6 @@ class Store:
         for path in (self.folder / "updates").iterdir():
             if int(path.name.partition(".")[0]) < before_round:
                 path.unlink()
-        self.run(("DELETE FROM audit WHERE id <= (SELECT max(id) FROM audit) - ?", (AUDIT_ROWS,)))
 
     def temporary(self) -> Path:
         """A new empty file that no reader sees."""

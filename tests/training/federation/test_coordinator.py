@@ -23,6 +23,7 @@ from training.federation.errors import Problem
 from training.federation.local import LocalExchange
 from training.federation.page import metrics, page
 from training.federation.station import Station
+from training.federation.store import PRUNE_AUDIT
 
 
 def send(coordinator, station, body, number=1, precision="float32"):
@@ -193,3 +194,12 @@ def test_a_folder_holds_one_federation(tmp_path):
         federation(tmp_path)
     with pytest.raises(ConfigError, match="holds no federation yet"):
         Coordinator(tmp_path / "other")
+
+
+def test_strangers_cannot_fill_the_disk_with_refusals(tmp_path, monkeypatch):
+    coordinator, _ = federation(tmp_path)
+    monkeypatch.setattr("training.federation.coordinator.PRUNE_AUDIT", (PRUNE_AUDIT[0], (5,)))
+    for number in range(9):
+        coordinator.refuse("stranger", number, Problem(401, "no token"))
+    rows = coordinator.store.query("SELECT round FROM audit ORDER BY id")
+    assert [row["round"] for row in rows] == [4, 5, 6, 7, 8]

@@ -45,6 +45,7 @@ def run_station(folder, *options, seconds=200):
     return coordinator
 
 
+@pytest.mark.acceptance
 @pytest.mark.timeout(400)
 def test_the_running_service_switches_to_the_new_encoder_and_the_stations_own_head(tmp_path):
     small_bundle().save(tmp_path / "small.safetensors")
@@ -73,6 +74,7 @@ def test_a_station_learns_from_a_folder_of_recordings(tmp_path):
     assert all(np.isfinite(row["loss"]) for row in updates)
 
 
+@pytest.mark.acceptance
 @pytest.mark.timeout(400)
 def test_a_station_learns_from_its_live_streams_buffer_and_keeps_it_here(tmp_path):
     small_bundle().save(tmp_path / "small.safetensors")

@@ -283,6 +283,17 @@ def test_a_station_goes_on_after_its_update_was_refused(tmp_path):
     assert same(final_model(coordinator), expected_model(tmp_path, 2, NAMES[:3]))
 
 
+def test_a_station_whose_model_is_gone_waits_for_the_next_round(tmp_path):
+    coordinator, tokens = federation(tmp_path / "run", names=("s1",))
+    coordinator.store.model(coordinator.models.of(0)["float32"]).rename(tmp_path / "model")
+    with serving(tmp_path / "run") as (_, url):
+        exchange = HttpExchange(url, "main", "s1", tokens["s1"], 30)
+        station = Station(exchange, tmp_path / "s1", Scripted({}))
+        assert station.step() is False
+        assert station.etag == coordinator.etag()
+        exchange.close()
+
+
 def test_a_revoked_station_stops_with_one_clear_line(tmp_path):
     coordinator, tokens = federation(tmp_path / "run")
     coordinator.stations.revoke("s1")
