@@ -15,7 +15,7 @@ WINDOW = 1000  # what recomputing looks at
 Features = NDArray[np.float32]
 
 
-class Refused(Exception):  # noqa: N818 - no error: the table says it
+class Refused(Exception):
     """A contestant that does not do what a line asks for; the message says why."""
 
 
