@@ -63,7 +63,7 @@ def main() -> None:
     try:
         wait_for_service(address, children[1])
         print(
-            f"\n  wavetell is listening to a recording of several modulations in turn.\n  {address}/docs\n",
+            f"\n  wavetell is listening to a recording of several modulations in turn.\n  {address}/\n",
             flush=True,
         )
         limit = ["--seconds", str(seconds)] if seconds else []
