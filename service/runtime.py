@@ -10,7 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 from service.answers import Answers
@@ -50,8 +50,9 @@ class Runtime:
 
     def close(self) -> None:
         """Close every source, work off what waits, stop."""
-        for stream in self.streams.values():
-            stream.close()
+        with ThreadPoolExecutor(max_workers=max(1, len(self.streams))) as pool:
+            for stream in self.streams.values():
+                pool.submit(stream.close)  # at once: one that hangs must not keep the others waiting
         with self.work:
             self._stopping = True
             self.work.notify_all()

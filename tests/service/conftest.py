@@ -33,6 +33,11 @@ def small_bundle(name="small", seed=1):
 PATIENT = ("--queue-ms", "20000")
 
 
+def within(seconds):
+    """A time limit for an otherwise idle machine, stretched by what else runs on this one."""
+    return seconds * max(1.0, os.getloadavg()[0] / os.cpu_count())
+
+
 class Service:
     """A running `wavetell serve`."""
 

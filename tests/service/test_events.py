@@ -15,7 +15,7 @@ from service.events import Detector
 from service.sinks import open_sinks
 from service.sinks.sink import DEPTH, Away, Sink
 from streaming.errors import ConfigError
-from tests.service.conftest import serving
+from tests.service.conftest import serving, within
 from tests.service.servers import mosquitto
 from tests.service.test_history import event, run
 
@@ -188,4 +188,4 @@ def test_events_of_a_service_reach_every_kind_of_reader(tmp_path, model, hook):
         service.until(f"/v1/streams/{stream}", lambda s: s["latest"]["start"] > before["latest"]["start"])
         assert before["samples"]["dropped"] == {}
         reader.close()
-        assert service.stop() < 3
+        assert service.stop() < within(3)
