@@ -4,12 +4,12 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PIP = .venv/bin/pip --disable-pip-version-check install --quiet --constraint constraints.txt
 KERNEL = $(wildcard streaming/native/*)
 
-.PHONY: demo test lint acceptance bench native clean
+.PHONY: demo test lint acceptance bench native flower clean
 
 demo: .venv/.wavetell
 	.venv/bin/python -m service.demo
 
-test: .venv/.dev .venv/.system
+test: .venv/.dev .venv/.system flower
 	.venv/bin/python -m pytest -m "not acceptance"
 
 lint: .venv/.dev
@@ -18,7 +18,7 @@ lint: .venv/.dev
 	.venv/bin/mypy
 	.venv/bin/lint-imports
 
-acceptance: .venv/.dev .venv/.system
+acceptance: .venv/.dev .venv/.system flower
 	.venv/bin/python -m pytest -m acceptance --timeout 5400
 
 bench: .venv/.dev
@@ -43,6 +43,16 @@ clean:
 
 .venv/.dev: .venv/.wavetell
 	$(PIP) --editable '.[dev,bench]'
+	touch $@
+
+flower: .cache/flower/.done
+
+# Flower wants other versions of our packages: it has an environment of its own.
+FLOWER = training/federation/flower_app/constraints.txt
+.cache/flower/.done: $(FLOWER)
+	bash tests/setup_system.sh python
+	test -x .cache/flower/bin/pip || $(PYTHON) -m venv .cache/flower
+	.cache/flower/bin/pip --disable-pip-version-check install --quiet --constraint $(FLOWER) flwr numpy safetensors httpx
 	touch $@
 
 # What the tests talk to: SoapySDR, GNU Radio, a compiler for other processors. Missing parts are said, not fatal.

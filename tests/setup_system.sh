@@ -42,7 +42,7 @@ tests)
     install "radios by SoapySDR, and SoapyRemote" \
         python3-soapysdr soapysdr-tools libsoapysdr-dev soapysdr-module-remote soapyremote-server dbus-daemon
     install "a check that the kernel compiles for arm64" g++ g++-aarch64-linux-gnu
-    install "an MQTT broker and a PostgreSQL server of the tests' own" mosquitto postgresql
+    install "an MQTT broker and a PostgreSQL server of the tests' own" mosquitto postgresql openssl
     install "a browser for the dashboard" chromium
     .venv/bin/python tests/link_soapy.py
     bash tests/setup_gnuradio.sh
