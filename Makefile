@@ -10,7 +10,7 @@ demo: .venv/.wavetell
 	.venv/bin/python -m service.demo
 
 test: .venv/.dev .venv/.system flower
-	.venv/bin/python -m pytest -m "not acceptance"
+	.venv/bin/python -m pytest -m "not acceptance" --ignore tests/service/dashboard
 
 lint: .venv/.dev
 	.venv/bin/ruff format --check .
@@ -20,6 +20,7 @@ lint: .venv/.dev
 
 acceptance: .venv/.dev .venv/.system flower
 	.venv/bin/python -m pytest -m acceptance --timeout 5400
+	.venv/bin/python -m pytest -m "not acceptance" tests/service/dashboard
 
 bench: .venv/.dev
 	.venv/bin/wavetell bench engine
