@@ -4,10 +4,13 @@ import { Channel, get, getBytes, ifAnswered } from "./api.js";
 import { readFrame, readFrames } from "./frame.js";
 import { Rows } from "./rows.js";
 
-const ROWS_A_SECOND = 30, KEPT_ROWS = 12_000; // more than six minutes
+const ROWS_A_SECOND = 30,
+  KEPT_ROWS = 12_000; // more than six minutes
 const POINTS = 1024;
-const FILLED_S = 20, FILLED_ROWS_A_SECOND = 15; // coarser, so that the first picture comes soon
-const MOST_RUNS = 5_000, MOST_GAPS = 500;
+const FILLED_S = 20,
+  FILLED_ROWS_A_SECOND = 15; // coarser, so that the first picture comes soon
+const MOST_RUNS = 5_000,
+  MOST_GAPS = 500;
 const DRIFT_MS = 1_000; // beyond, samples are counted from another beginning
 
 export class Air extends EventTarget {
@@ -23,7 +26,6 @@ export class Air extends EventTarget {
     this.anchor = { sample: stream.kept.end, ms: Date.now() };
     this.frame = null; // the newest
     this.latest = stream.latest; // the newest report
-    this.missed = 0;
     this.fresh = true; // the next frame is a connection's first
     this.waiting = null; // frames that came while older rows are fetched
   }
@@ -41,9 +43,17 @@ export class Air extends EventTarget {
     const path = `v1/streams/${this.stream.id}`;
     const options = `rate=${ROWS_A_SECOND}&bins=${this.rows.bins}&points=${POINTS}`;
     this.spectrum = new Channel(
-      `${path}/spectrum?${options}`, (data) => this.takeFrame(readFrame(data)), () => { this.fresh = true; },
+      `${path}/spectrum?${options}`,
+      (data) => this.takeFrame(readFrame(data)),
+      () => {
+        this.fresh = true;
+      },
     );
-    this.live = new Channel(`${path}/live`, (data) => this.take(JSON.parse(data)), (open) => this.connected(open));
+    this.live = new Channel(
+      `${path}/live`,
+      (data) => this.take(JSON.parse(data)),
+      (open) => this.connected(open),
+    );
     await ifAnswered(this.loadRuns());
   }
 
@@ -75,10 +85,14 @@ export class Air extends EventTarget {
     this.closed = true;
   }
 
+  hurry() {
+    this.spectrum?.hurry();
+    this.live?.hurry();
+  }
+
   async connected(open) {
     const again = open && this.wasOpen;
     this.wasOpen ||= open;
-    this.dispatchEvent(new CustomEvent("connection", { detail: open }));
     if (again) await ifAnswered(this.loadRuns());
   }
 
@@ -102,7 +116,6 @@ export class Air extends EventTarget {
       this.gaps.push({ start: message.end - message.samples, end: message.end, reason: message.reason });
       if (this.gaps.length > MOST_GAPS) this.gaps.shift();
     }
-    if (message.type === "missed") this.missed += message.messages;
     this.dispatchEvent(new CustomEvent(message.type, { detail: message }));
   }
 
@@ -164,19 +177,38 @@ export class Air extends EventTarget {
 
   // Runs of the time that is shown, oldest first.
   runsIn(view) {
-    const recent = visible(this.runs, view), past = visible(this.past, view);
+    const recent = visible(this.runs, view),
+      past = visible(this.past, view);
     return recent.length < past.length ? past : recent;
   }
 
-  // What history has of a stretch, and its rows in full detail if the service still keeps it.
+  // Fetches what is known of a stretch, one after the other; of those asked for meanwhile only the last.
   async look(t0, t1, count) {
+    this.wanted = [t0, t1, count];
+    if (this.busy) return;
+    this.busy = true;
+    try {
+      while (this.wanted) {
+        const wanted = this.wanted;
+        this.wanted = null;
+        await this.fetch(...wanted);
+      }
+    } finally {
+      this.busy = false;
+    }
+  }
+
+  // What history has of a stretch, and its rows in full detail if the service still keeps it.
+  async fetch(t0, t1, count) {
     const path = `v1/streams/${this.stream.id}`;
     const [from, to] = [t0, t1].map((second) => new Date(this.toClock(second)).toISOString());
     const { predictions } = await get(`${path}/predictions?from=${from}&to=${to}&limit=1000`);
     this.past = predictions.map((run) => this.entry(run)).sort((a, b) => a.t0 - b.t0);
     this.dispatchEvent(new Event("detail"));
+    if (t1 - t0 > count / ROWS_A_SECOND && this.rows.find(t0 * this.rate) >= 0) return; // ours are as fine
     const { kept } = await get(path);
-    const start = Math.max(kept.start, Math.floor(t0 * this.rate)), end = Math.min(kept.end, Math.ceil(t1 * this.rate));
+    const start = Math.max(kept.start, Math.floor(t0 * this.rate)),
+      end = Math.min(kept.end, Math.ceil(t1 * this.rate));
     if (end <= start) return;
     const rows = new Rows(this.rows.bins, count);
     for (const frame of await this.rowsOf(start, end, count)) rows.push(frame);
@@ -187,7 +219,8 @@ export class Air extends EventTarget {
 
 // Those of the sorted runs that lie between begin and end.
 function visible(runs, { begin, end }) {
-  let low = 0, high = runs.length;
+  let low = 0,
+    high = runs.length;
   while (low < high) {
     const middle = (low + high) >> 1;
     if (runs[middle].t1 < begin) low = middle + 1;

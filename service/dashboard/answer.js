@@ -34,21 +34,28 @@ export class Answer {
       ["SNR", report.snr_db === null ? "—" : `${report.snr_db} dB`],
       ["for", seconds(report.held_s)],
     ];
-    this.facts.replaceChildren(...facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
+    this.facts.replaceChildren(
+      ...facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))),
+    );
     this.drawBars(report.probabilities);
   }
 
   drawBars(probabilities) {
-    const most = Object.entries(probabilities).sort((a, b) => b[1] - a[1]).slice(0, 8);
+    const most = Object.entries(probabilities)
+      .sort((a, b) => b[1] - a[1])
+      .slice(0, 8);
     const shown = new Set(most.map(([name]) => name));
     const order = Object.keys(probabilities).filter((name) => shown.has(name)); // the classes' own
-    if (order.join() !== this.order) { // kept while the classes are the same: bars grow instead of jumping
+    if (order.join() !== this.order) {
+      // kept while the classes are the same: bars grow instead of jumping
       this.order = order.join();
-      this.bars.replaceChildren(...order.map((name) => {
-        const bar = make("i");
-        bar.style.background = styleOf(name).colour;
-        return make("li", {}, make("span", {}, name), make("b", {}, bar), make("em"));
-      }));
+      this.bars.replaceChildren(
+        ...order.map((name) => {
+          const bar = make("i");
+          bar.style.background = styleOf(name).colour;
+          return make("li", {}, make("span", {}, name), make("b", {}, bar), make("em"));
+        }),
+      );
     }
     order.forEach((name, i) => {
       const [, track, number] = this.bars.children[i].children;

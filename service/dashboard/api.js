@@ -1,6 +1,7 @@
 // The service: REST calls, and WebSockets that come back by themselves.
 
-const FIRST_WAIT_MS = 500, LONGEST_WAIT_MS = 10_000;
+const FIRST_WAIT_MS = 500,
+  LONGEST_WAIT_MS = 10_000;
 
 export class ApiError extends Error {
   constructor(status, detail) {
@@ -77,8 +78,12 @@ export class Channel {
     };
   }
 
-  send(text) {
-    if (this.socket.readyState === WebSocket.OPEN) this.socket.send(text);
+  // The service is back: no need to wait any longer.
+  hurry() {
+    if (this.socket.readyState !== WebSocket.CLOSED || this.closed) return;
+    clearTimeout(this.timer);
+    this.wait = FIRST_WAIT_MS;
+    this.open();
   }
 
   close() {

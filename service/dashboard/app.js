@@ -29,7 +29,7 @@ import { Waterfall } from "./waterfall.js";
 
 const POLL_MS = 2_000;
 const LOOK_MS = 250; // after the last scroll or zoom, finer rows are asked for
-const FINE_ROWS = 600;
+const FINE_ROWS = 500;
 
 class Page {
   constructor() {
@@ -74,7 +74,8 @@ class Page {
   async start() {
     try {
       if (!(await this.login.allowed())) return;
-    } catch { // the service starts after the page
+    } catch {
+      // the service starts after the page
       setTimeout(() => this.start(), POLL_MS);
       return;
     }
@@ -144,7 +145,8 @@ class Page {
 
   takeFrame() {
     const { psd, points } = this.air.frame;
-    if (this.view.following || this.levels.floor === null) { // paused, everything but the answer holds still
+    if (this.view.following || this.levels.floor === null) {
+      // paused, everything but the answer holds still
       this.levels.push(psd);
       this.spectrum.push(psd);
       this.points = points;
@@ -176,12 +178,14 @@ class Page {
   }
 
   drawSymbols() {
-    const found = this.symbols.push(this.points), baud = found.clock.rate * this.air.rate;
+    const found = this.symbols.push(this.points),
+      baud = found.clock.rate * this.air.rate;
     this.points = null;
     this.constellation.draw(found.symbols);
     this.eye.draw(found);
     $("eye-note").textContent = found.clock.found ? `${metric(baud, 4)}Bd` : "no symbol clock seen";
-    $("constellation-note").textContent = found.carrier === null ? "as received" : `carrier ${metric(Math.round(found.carrier * baud), 3)}Hz`;
+    $("constellation-note").textContent =
+      found.carrier === null ? "as received" : `carrier ${metric(Math.round(found.carrier * baud), 3)}Hz`;
   }
 
   // In the colours of the theme.
@@ -201,6 +205,8 @@ class Page {
   }
 
   connection(open) {
+    if (open && this.away) this.air?.hurry();
+    this.away = !open;
     $("connection").textContent = open ? "connected" : "the service does not answer; trying again";
     $("connection").classList.toggle("open", open);
   }
@@ -208,13 +214,17 @@ class Page {
   drawHealth() {
     const facts = this.air ? health(this.air.stream) : [];
     $("health").replaceChildren(
-      ...facts.map(([name, value, bad]) => make("li", { class: bad ? "bad" : null }, `${name} `, make("b", {}, value))),
+      ...facts.map(([name, value, bad]) =>
+        make("li", { class: bad ? "bad" : null }, `${name} `, make("b", {}, value)),
+      ),
     );
   }
 
   tools() {
-    const { view } = this, toggle = () => (view.following ? view.pause() : view.resume());
-    const help = () => $("help").showModal(), theme = () => this.theme.toggle();
+    const { view } = this,
+      toggle = () => (view.following ? view.pause() : view.resume());
+    const help = () => $("help").showModal(),
+      theme = () => this.theme.toggle();
     $("theme").onclick = theme;
     $("help-button").onclick = help;
     $("pause").onclick = toggle;
@@ -226,7 +236,12 @@ class Page {
     $("reach").onchange = () => this.overview.setReach(Number($("reach").value));
     $("stream").onchange = () => this.show(this.streams.find(({ id }) => id === $("stream").value));
     listenForKeys($("help"), {
-      " ": toggle, "+": () => view.zoom(0.5), "-": () => view.zoom(2), t: theme, "?": help,
+      " ": toggle,
+      "+": () => view.zoom(0.5),
+      "-": () => view.zoom(2),
+      0: () => view.reset(),
+      t: theme,
+      "?": help,
       Enter: () => view.chosen && this.selection.name.focus(),
       ...Object.fromEntries([1, 2, 3, 4, 5].map((n) => [n, () => this.tabs.show(n - 1, true)])),
     });

@@ -16,7 +16,8 @@ export function styleOf(label) {
     known.push(label);
     localStorage.setItem("labels", JSON.stringify(known));
   }
-  const place = known.indexOf(label), turn = place % OKABE_ITO.length;
+  const place = known.indexOf(label),
+    turn = place % OKABE_ITO.length;
   return { colour: OKABE_ITO[turn], ink: INKS[turn], pattern: Math.floor(place / OKABE_ITO.length) };
 }
 
@@ -31,7 +32,8 @@ export function fillOf(context, style) {
 }
 
 function hatch({ colour, pattern }) {
-  const tile = new OffscreenCanvas(8, 8), context = tile.getContext("2d");
+  const tile = new OffscreenCanvas(8, 8),
+    context = tile.getContext("2d");
   context.fillStyle = colour;
   context.fillRect(0, 0, 8, 8);
   context.strokeStyle = "rgb(0 0 0 / 45%)";
@@ -55,7 +57,8 @@ const RAMPS = {
 export function heat(theme) {
   const stops = RAMPS[theme].map((hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)));
   return Uint32Array.from({ length: 256 }, (_, i) => {
-    const place = (i / 255) * (stops.length - 1), low = Math.min(Math.floor(place), stops.length - 2);
+    const place = (i / 255) * (stops.length - 1),
+      low = Math.min(Math.floor(place), stops.length - 2);
     const [r, g, b] = stops[low].map((value, c) => value + (place - low) * (stops[low + 1][c] - value));
     return (255 << 24) | (Math.round(b) << 16) | (Math.round(g) << 8) | Math.round(r);
   });

@@ -11,17 +11,35 @@ export function curves(place, xLabel, curves, unit = "") {
     const at = new Map(points);
     return xs.map((x) => at.get(x) ?? null);
   });
-  const axis = { stroke: themed("--faint"), grid: { stroke: themed("--grid"), width: 1 }, ticks: { stroke: themed("--grid") } };
+  const axis = {
+    stroke: themed("--faint"),
+    grid: { stroke: themed("--grid"), width: 1 },
+    ticks: { stroke: themed("--grid") },
+  };
   place.replaceChildren();
-  return new window.uPlot({
-    width: place.clientWidth || 320,
-    height: 220,
-    scales: { x: { time: false } },
-    legend: { live: false },
-    axes: [{ ...axis, label: xLabel, labelSize: 18, size: 34 }, { ...axis, size: 48, values: (_, ticks) => ticks.map((tick) => `${tick}${unit && ` ${unit}`}`) }],
-    series: [{ label: xLabel }, ...curves.map(({ label, limit }, i) => ({
-      label, spanGaps: true, width: 2, points: { show: xs.length < 30 },
-      stroke: limit ? themed("--text") : COLOURS[i % COLOURS.length], dash: limit ? [6, 4] : undefined,
-    }))],
-  }, [xs, ...columns], place);
+  return new window.uPlot(
+    {
+      width: place.clientWidth || 320,
+      height: 220,
+      scales: { x: { time: false } },
+      legend: { live: false },
+      axes: [
+        { ...axis, label: xLabel, labelSize: 18, size: 34 },
+        { ...axis, size: 48, values: (_, ticks) => ticks.map((tick) => `${tick}${unit && ` ${unit}`}`) },
+      ],
+      series: [
+        { label: xLabel },
+        ...curves.map(({ label, limit }, i) => ({
+          label,
+          spanGaps: true,
+          width: 2,
+          points: { show: xs.length < 30 },
+          stroke: limit ? themed("--text") : COLOURS[i % COLOURS.length],
+          dash: limit ? [6, 4] : undefined,
+        })),
+      ],
+    },
+    [xs, ...columns],
+    place,
+  );
 }

@@ -37,7 +37,8 @@ export async function attempt(button, action) {
 // Matches a canvas to its size on the screen; answers whether it changed.
 export function fit(canvas) {
   const ratio = Math.min(window.devicePixelRatio, 2);
-  const width = Math.round(canvas.clientWidth * ratio), height = Math.round(canvas.clientHeight * ratio);
+  const width = Math.round(canvas.clientWidth * ratio),
+    height = Math.round(canvas.clientHeight * ratio);
   if (canvas.width === width && canvas.height === height) return false;
   canvas.width = width;
   canvas.height = height;

@@ -3,7 +3,9 @@
 import { fit, themed } from "./dom.js";
 import { EDGE } from "./symbols.js";
 
-const SYMBOLS = 2, REACH = 2.2, MOST_TRACES = 90;
+const SYMBOLS = 2,
+  REACH = 2.2,
+  MOST_TRACES = 90;
 
 export class Eye {
   constructor(canvas) {
@@ -29,10 +31,12 @@ export class Eye {
     context.beginPath();
     const period = wave.up / clock.rate; // points a symbol
     for (let trace = 1; trace < MOST_TRACES; trace++) {
-      const from = clock.first * wave.up + (trace - 0.5) * period, to = from + SYMBOLS * period;
+      const from = clock.first * wave.up + (trace - 0.5) * period,
+        to = from + SYMBOLS * period;
       if (to > wave.re.length - EDGE * wave.up) break;
       for (let i = Math.ceil(from); i <= to; i++) {
-        const x = ((i - from) / (to - from)) * width, y = (0.5 - wave.re[i] / REACH / 2) * height;
+        const x = ((i - from) / (to - from)) * width,
+          y = (0.5 - wave.re[i] / REACH / 2) * height;
         if (i === Math.ceil(from)) context.moveTo(x, y);
         else context.lineTo(x, y);
       }
@@ -41,7 +45,8 @@ export class Eye {
     context.globalAlpha = 0.6;
     context.strokeStyle = themed("--grid");
     context.beginPath();
-    for (const instant of [0.5, 1.5]) { // where symbols are read
+    for (const instant of [0.5, 1.5]) {
+      // where symbols are read
       context.moveTo((instant / SYMBOLS) * width, 0);
       context.lineTo((instant / SYMBOLS) * width, height);
     }

@@ -19,15 +19,22 @@ export class Federation {
     this.place.replaceChildren(...stations.map(station), ...runs.flatMap(run));
     for (const described of runs) this.drawCurves(described);
     if (!stations.length && !runs.length) {
-      this.place.append(make("p", { class: "note" },
-        "This machine takes part in no federation. wavetell join takes part in one, wavetell coordinator hosts one; the setting federation names their folders."));
+      this.place.append(
+        make(
+          "p",
+          { class: "note" },
+          "This machine takes part in no federation. wavetell join takes part in one, wavetell coordinator hosts one; the setting federation names their folders.",
+        ),
+      );
     }
   }
 
   drawCurves({ name, rounds }) {
     for (const kind of ["loss", "accuracy"]) {
       const place = this.place.querySelector(`[data-chart="${kind} ${CSS.escape(name)}"]`);
-      const points = rounds.filter((round) => round[kind] !== null).map((round) => [round.number, round[kind] * (kind === "accuracy" ? 100 : 1)]);
+      const points = rounds
+        .filter((round) => round[kind] !== null)
+        .map((round) => [round.number, round[kind] * (kind === "accuracy" ? 100 : 1)]);
       if (points.length) curves(place, "round", [{ label: kind, points }], kind === "accuracy" ? "%" : "");
       else place.remove();
     }
@@ -36,32 +43,86 @@ export class Federation {
 
 function station({ name, url, run, round, state, deadline, quorum, last, seen, waiting }) {
   const facts = [
-    ["federation", `${run} at ${url}`], ["round", `${round}, ${state}`], ["deadline", new Date(deadline).toLocaleString()],
-    ["quorum", quorum], ["last update", last ? `round ${last.round}: ${last.state} ${last.reason}` : "none yet"],
-    ["on its way", waiting ? "an update waits to be sent" : "nothing"], ["last heard", ago(seen)],
+    ["federation", `${run} at ${url}`],
+    ["round", `${round}, ${state}`],
+    ["deadline", new Date(deadline).toLocaleString()],
+    ["quorum", quorum],
+    ["last update", last ? `round ${last.round}: ${last.state} ${last.reason}` : "none yet"],
+    ["on its way", waiting ? "an update waits to be sent" : "nothing"],
+    ["last heard", ago(seen)],
   ];
-  return make("section", {}, make("h2", {}, `This station: ${name}`),
-    make("dl", { class: "table" }, facts.flatMap(([term, value]) => [make("dt", {}, term), make("dd", {}, String(value))])));
+  return make(
+    "section",
+    {},
+    make("h2", {}, `This station: ${name}`),
+    make(
+      "dl",
+      { class: "table" },
+      facts.flatMap(([term, value]) => [make("dt", {}, term), make("dd", {}, String(value))]),
+    ),
+  );
 }
 
 function run({ name, method, quorum, wanted, stations, rounds }) {
   const now = rounds.at(-1);
   return [
     make("h2", {}, `Coordinated here: ${name}`),
-    make("p", { class: "note" }, `Round ${now.number} is ${now.state}; model ${now.generation} of ${wanted}; quorum ${quorum}; ${method}.`),
+    make(
+      "p",
+      { class: "note" },
+      `Round ${now.number} is ${now.state}; model ${now.generation} of ${wanted}; quorum ${quorum}; ${method}.`,
+    ),
     make("h3", {}, "Stations"),
-    table(["station", "last seen", "sent", "received"], stations.map((one) =>
-      [one.name + (one.revoked ? " (revoked)" : ""), one.seen ? ago(one.seen) : "never", bytes(one.up), bytes(one.down)])),
+    table(
+      ["station", "last seen", "sent", "received"],
+      stations.map((one) => [
+        one.name + (one.revoked ? " (revoked)" : ""),
+        one.seen ? ago(one.seen) : "never",
+        bytes(one.up),
+        bytes(one.down),
+      ]),
+    ),
     make("h3", {}, "Loss and accuracy"),
     make("div", { class: "chart", "data-chart": `loss ${name}`, role: "img", "aria-label": "Loss by round" }),
-    make("div", { class: "chart", "data-chart": `accuracy ${name}`, role: "img", "aria-label": "Accuracy by round" }),
+    make("div", {
+      class: "chart",
+      "data-chart": `accuracy ${name}`,
+      role: "img",
+      "aria-label": "Accuracy by round",
+    }),
     make("h3", {}, "Rounds"),
-    table(["round", "state", "updates", "loss", "accuracy", "bytes"], rounds.toReversed().slice(0, 20).map((round) =>
-      [round.number, round.state, round.updates, round.loss?.toFixed(4) ?? "", round.accuracy === null ? "" : percent(round.accuracy), bytes(round.bytes)])),
+    table(
+      ["round", "state", "updates", "loss", "accuracy", "bytes"],
+      rounds
+        .toReversed()
+        .slice(0, 20)
+        .map((round) => [
+          round.number,
+          round.state,
+          round.updates,
+          round.loss?.toFixed(4) ?? "",
+          round.accuracy === null ? "" : percent(round.accuracy),
+          bytes(round.bytes),
+        ]),
+    ),
   ];
 }
 
 function table(head, rows) {
-  return make("table", {}, make("tr", {}, head.map((cell) => make("th", { scope: "col" }, cell))),
-    ...rows.map((row) => make("tr", {}, row.map((cell) => make("td", {}, String(cell))))));
+  return make(
+    "table",
+    {},
+    make(
+      "tr",
+      {},
+      head.map((cell) => make("th", { scope: "col" }, cell)),
+    ),
+    ...rows.map((row) =>
+      make(
+        "tr",
+        {},
+        row.map((cell) => make("td", {}, String(cell))),
+      ),
+    ),
+  );
 }

@@ -12,12 +12,15 @@ export function fft(re, im, inverse = false) {
     }
   }
   for (let size = 2; size <= n; size *= 2) {
-    const angle = ((inverse ? 2 : -2) * Math.PI) / size, half = size / 2;
+    const angle = ((inverse ? 2 : -2) * Math.PI) / size,
+      half = size / 2;
     for (let k = 0; k < half; k++) {
-      const c = Math.cos(angle * k), s = Math.sin(angle * k);
+      const c = Math.cos(angle * k),
+        s = Math.sin(angle * k);
       for (let i = k; i < n; i += size) {
         const j = i + half;
-        const tr = re[j] * c - im[j] * s, ti = re[j] * s + im[j] * c;
+        const tr = re[j] * c - im[j] * s,
+          ti = re[j] * s + im[j] * c;
         re[j] = re[i] - tr;
         im[j] = im[i] - ti;
         re[i] += tr;
@@ -27,15 +30,18 @@ export function fft(re, im, inverse = false) {
   }
 }
 
-const NEAR = 24, OWN = 2; // bins that a line is held against, less those that it fills itself
+const NEAR = 24,
+  OWN = 2; // bins that a line is held against, less those that it fills itself
 
 // The clearest line of a spectrum between two bins: how far it stands out of its neighbourhood, its place (between bins,
 // too), and the wave's angle at the instant `middle`. Taken in the middle of the data, the angle holds wherever the line
 // lies between two bins.
 export function clearest(re, im, low, high, middle) {
-  const n = re.length, size = (k) => Math.hypot(re[(k + n) % n], im[(k + n) % n]);
+  const n = re.length,
+    size = (k) => Math.hypot(re[(k + n) % n], im[(k + n) % n]);
   const sizes = Float64Array.from({ length: high - low + 2 * NEAR + 1 }, (_, i) => size(low - NEAR + i));
-  let best = low, height = 0;
+  let best = low,
+    height = 0;
   for (let k = low; k < high; k++) {
     const i = k - low + NEAR;
     let around = 0;

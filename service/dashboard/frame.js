@@ -4,14 +4,13 @@ const HEADER = 56;
 
 export function readFrame(buffer, offset = 0) {
   const view = new DataView(buffer, offset);
-  const bins = view.getUint16(4, true), points = view.getUint16(6, true);
+  const bins = view.getUint16(4, true),
+    points = view.getUint16(6, true);
   return {
     start: Number(view.getBigInt64(8, true)),
     end: Number(view.getBigInt64(16, true)),
     rate: view.getFloat64(32, true),
     freq: view.getFloat64(40, true),
-    power: view.getFloat32(48, true),
-    lost: view.getUint32(52, true),
     psd: new Float32Array(buffer, offset + HEADER, bins),
     points: new Float32Array(buffer, offset + HEADER + 4 * bins, 2 * points), // I and Q in turn
     bytes: HEADER + 4 * bins + 8 * points,

@@ -15,10 +15,14 @@ export class Hand {
     place.addEventListener("pointerdown", (event) => this.down(event));
     place.addEventListener("pointermove", (event) => this.move(event));
     place.addEventListener("pointerup", (event) => this.up(event));
-    place.addEventListener("pointercancel", () => { this.from = null; });
-    place.addEventListener("pointerleave", () => { this.pointer.hidden = true; });
+    place.addEventListener("pointercancel", () => {
+      this.from = null;
+    });
+    place.addEventListener("pointerleave", () => {
+      this.pointer.hidden = true;
+    });
     place.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
-    place.addEventListener("dblclick", () => this.view.zoomBand(50, 0.5));
+    place.addEventListener("dblclick", () => this.view.reset());
     place.addEventListener("keydown", (event) => this.key(event));
   }
 
@@ -52,11 +56,16 @@ export class Hand {
   tell(x, y) {
     const air = this.air();
     if (!air) return;
-    const { view } = this, second = view.toSecond(y), band = view.low + x * (view.high - view.low);
+    const { view } = this,
+      second = view.toSecond(y),
+      band = view.low + x * (view.high - view.low);
     const run = air.runAt(second);
     const parts = [frequencyText(air, frequencyAt(air, band)), clock(air.toClock(second), 2)];
     const at = air.rows.find(second * air.rate);
-    if (at >= 0) parts.push(`${Math.round(air.rows.db(at, Math.min(air.rows.bins - 1, Math.floor(band * air.rows.bins))))} dB`);
+    if (at >= 0)
+      parts.push(
+        `${Math.round(air.rows.db(at, Math.min(air.rows.bins - 1, Math.floor(band * air.rows.bins))))} dB`,
+      );
     if (run) parts.push(`${run.label} ${percent(run.probability)}`);
     this.pointer.textContent = parts.join("  ·  ");
     this.pointer.hidden = false;
@@ -67,7 +76,8 @@ export class Hand {
 
   wheel(event) {
     event.preventDefault();
-    const { x, y } = this.shares(event), { view } = this;
+    const { x, y } = this.shares(event),
+      { view } = this;
     const factor = 1.2 ** Math.sign(event.deltaY || event.deltaX);
     if (event.shiftKey) view.zoomBand(factor, view.low + x * (view.high - view.low));
     else if (event.ctrlKey) view.pan((-Math.sign(event.deltaY) * view.span) / 10);
@@ -75,7 +85,8 @@ export class Hand {
   }
 
   key(event) {
-    const { view } = this, step = view.span / 10;
+    const { view } = this,
+      step = view.span / 10;
     const actions = {
       ArrowDown: () => (event.shiftKey ? this.stretch(-1) : view.pan(-step)),
       ArrowUp: () => (event.shiftKey ? this.stretch(1) : view.pan(step)),

@@ -3,17 +3,32 @@
 import { make } from "./dom.js";
 
 const LISTED = [
-  ["space", "pause or go on"], ["↑ ↓", "scroll in time (on the waterfall)"], ["← →", "scroll in frequency, once zoomed"],
-  ["+ −", "zoom in time; with the wheel, too, and in frequency with Shift"], ["s", "choose the last second"],
-  ["Shift ↑ ↓", "make the chosen stretch shorter or longer"], ["Enter", "name the chosen stretch"], ["Esc", "let go of it"],
-  ["End", "back to live"], ["1 … 5", "Signal, Teach, Streams, Models, Federation"], ["t", "dark or light"], ["?", "this list"],
+  ["space", "pause or go on"],
+  ["↑ ↓", "scroll in time (on the waterfall)"],
+  ["← →", "scroll in frequency, once zoomed"],
+  ["+ −", "zoom in time; with the wheel, too, and in frequency with Shift"],
+  ["0", "as it was; a double click, too"],
+  ["s", "choose the last second"],
+  ["Shift ↑ ↓", "make the chosen stretch shorter or longer"],
+  ["Enter", "name the chosen stretch"],
+  ["Esc", "let go of it"],
+  ["End", "back to live"],
+  ["1 … 5", "Signal, Teach, Streams, Models, Federation"],
+  ["t", "dark or light"],
+  ["?", "this list"],
 ];
 
 // `actions` is key -> function.
 export function listenForKeys(dialog, actions) {
-  dialog.append(make("h2", {}, "Keys"), make("dl", { class: "table" },
-    LISTED.flatMap(([key, what]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, what)])),
-    make("form", { method: "dialog" }, make("button", { class: "main" }, "Close")));
+  dialog.append(
+    make("h2", {}, "Keys"),
+    make(
+      "dl",
+      { class: "table" },
+      LISTED.flatMap(([key, what]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, what)]),
+    ),
+    make("form", { method: "dialog" }, make("button", { class: "main" }, "Close")),
+  );
   document.addEventListener("keydown", (event) => {
     const typing = event.target.closest("input, select, textarea, dialog");
     const pressing = event.key === " " && event.target.closest("button");

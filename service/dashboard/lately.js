@@ -25,5 +25,12 @@ export class Lately {
 
 function line({ since, label, probability, snr_db }) {
   const how = snr_db === null ? percent(probability) : `${percent(probability)}, ${snr_db} dB`;
-  return make("li", {}, swatch(label), make("span", {}, label), make("small", {}, how), make("small", {}, clock(Date.parse(since))));
+  return make(
+    "li",
+    {},
+    swatch(label),
+    make("span", {}, label),
+    make("small", {}, how),
+    make("small", {}, clock(Date.parse(since))),
+  );
 }

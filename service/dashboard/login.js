@@ -7,13 +7,31 @@ export class Login {
   // `done` is called when the page may go on.
   constructor(dialog, done) {
     this.dialog = dialog;
-    this.token = make("input", { type: "password", "aria-label": "Token", autocomplete: "current-password", required: true });
+    this.token = make("input", {
+      type: "password",
+      "aria-label": "Token",
+      autocomplete: "current-password",
+      required: true,
+    });
     this.problem = make("p", { class: "bad", role: "alert" });
     // Password managers want to know whose it is.
-    const user = make("input", { class: "hidden", autocomplete: "username", value: "wavetell", tabindex: -1, "aria-hidden": "true" });
-    const form = make("form", {}, user,
-      make("h2", {}, "A token is needed"), make("p", { class: "note" }, "wavetell token add NAME gives one."),
-      this.token, this.problem, make("button", { class: "main" }, "Log in"));
+    const user = make("input", {
+      class: "hidden",
+      autocomplete: "username",
+      value: "wavetell",
+      tabindex: -1,
+      "aria-hidden": "true",
+    });
+    const form = make(
+      "form",
+      {},
+      user,
+      make("h2", {}, "A token is needed"),
+      make("p", { class: "note" }, "wavetell token add NAME gives one."),
+      this.token,
+      this.problem,
+      make("button", { class: "main" }, "Log in"),
+    );
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       try {

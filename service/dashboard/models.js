@@ -5,17 +5,38 @@ import { curves } from "./curves.js";
 import { attempt, make, toast } from "./dom.js";
 
 // Rows of an evaluation (wavetell evaluate) that are drawn, and what people call them.
-const ROWS = { model: "this model", live: "this model, live", cumulants: "cumulants", untrained: "untrained encoder", limit: "likelihood limit" };
+const ROWS = {
+  model: "this model",
+  live: "this model, live",
+  cumulants: "cumulants",
+  untrained: "untrained encoder",
+  limit: "likelihood limit",
+};
 
 export class Models {
   constructor(place, page) {
     this.page = page;
     this.now = make("div");
     this.list = make("ul", { class: "rows", "aria-label": "Models" });
-    this.back = make("button", { onclick: (event) => attempt(event.currentTarget, () => this.use("rollback")) }, "Roll back");
-    this.file = make("input", { type: "file", accept: ".safetensors", "aria-label": "Bundle file", onchange: () => attempt(null, () => this.upload()) });
-    place.append(this.now, make("div", { class: "actions" }, this.back), make("h3", {}, "All models"), this.list,
-      make("h3", {}, "Upload a bundle"), this.file);
+    this.back = make(
+      "button",
+      { onclick: (event) => attempt(event.currentTarget, () => this.use("rollback")) },
+      "Roll back",
+    );
+    this.file = make("input", {
+      type: "file",
+      accept: ".safetensors",
+      "aria-label": "Bundle file",
+      onchange: () => attempt(null, () => this.upload()),
+    });
+    place.append(
+      this.now,
+      make("div", { class: "actions" }, this.back),
+      make("h3", {}, "All models"),
+      this.list,
+      make("h3", {}, "Upload a bundle"),
+      this.file,
+    );
   }
 
   async refresh() {
@@ -25,33 +46,69 @@ export class Models {
     this.state = state;
     const active = models.find((model) => model.active);
     this.back.disabled = activations.length < 2;
-    this.back.textContent = activations.length < 2 ? "Nothing to roll back to" : `Roll back to ${activations.at(-2)}`;
+    this.back.textContent =
+      activations.length < 2 ? "Nothing to roll back to" : `Roll back to ${activations.at(-2)}`;
     this.list.replaceChildren(...models.map((model) => this.row(model)));
     this.drawActive(active);
   }
 
   row(model) {
-    return make("li", {}, make("span", {}, model.name), make("small", {}, model.sha256.slice(0, 12)),
-      model.active ? make("b", {}, "runs") :
-        make("button", { onclick: (event) => attempt(event.currentTarget, () => this.use(`${model.name}/activate`)) }, "Use"));
+    return make(
+      "li",
+      {},
+      make("span", {}, model.name),
+      make("small", {}, model.sha256.slice(0, 12)),
+      model.active
+        ? make("b", {}, "runs")
+        : make(
+            "button",
+            { onclick: (event) => attempt(event.currentTarget, () => this.use(`${model.name}/activate`)) },
+            "Use",
+          ),
+    );
   }
 
   drawActive(model) {
-    const facts = [["hash", model.sha256.slice(0, 16)], ...Object.entries(model.provenance).filter(([, value]) => typeof value !== "object")];
-    for (const head of model.heads) facts.push([`head ${head.name}`, `${head.classes.join(", ")} (${head.mode}, window ${head.window})`]);
+    const facts = [
+      ["hash", model.sha256.slice(0, 16)],
+      ...Object.entries(model.provenance).filter(([, value]) => typeof value !== "object"),
+    ];
+    for (const head of model.heads)
+      facts.push([`head ${head.name}`, `${head.classes.join(", ")} (${head.mode}, window ${head.window})`]);
     for (const [head, { labels, made }] of Object.entries(model.fitted ?? {})) {
-      facts.push([`${head} was fitted`, `${made}: ${Object.entries(labels).map(([name, count]) => `${count} ${name}`).join(", ")}`]);
+      facts.push([
+        `${head} was fitted`,
+        `${made}: ${Object.entries(labels)
+          .map(([name, count]) => `${count} ${name}`)
+          .join(", ")}`,
+      ]);
     }
     const chart = make("div", { class: "chart", role: "img", "aria-label": "Accuracy by SNR" });
-    this.now.replaceChildren(make("h2", {}, model.name), make("dl", { class: "table" },
-      facts.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, String(value))])), chart);
+    this.now.replaceChildren(
+      make("h2", {}, model.name),
+      make(
+        "dl",
+        { class: "table" },
+        facts.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, String(value))]),
+      ),
+      chart,
+    );
     const rows = Object.entries(ROWS).filter(([name]) => model.evaluation?.[name]?.by_snr?.length);
-    if (!rows.length) return chart.replaceWith(make("p", { class: "note" }, "This model carries no evaluation: accuracy by SNR is not known."));
+    if (!rows.length)
+      return chart.replaceWith(
+        make("p", { class: "note" }, "This model carries no evaluation: accuracy by SNR is not known."),
+      );
     chart.before(make("h3", {}, "Accuracy by SNR"));
-    curves(chart, "SNR, dB", rows.map(([name, label]) => ({
-      label, limit: name === "limit",
-      points: model.evaluation[name].by_snr.map(({ snr_db, accuracy }) => [snr_db, 100 * accuracy]),
-    })), "%");
+    curves(
+      chart,
+      "SNR, dB",
+      rows.map(([name, label]) => ({
+        label,
+        limit: name === "limit",
+        points: model.evaluation[name].by_snr.map(({ snr_db, accuracy }) => [snr_db, 100 * accuracy]),
+      })),
+      "%",
+    );
   }
 
   async use(path) {

@@ -5,7 +5,9 @@ import { fillOf, styleOf } from "./colours.js";
 import { fit, themed } from "./dom.js";
 import { clock } from "./units.js";
 
-const PAGE = 1000, PAGES = 4, EVERY_MS = 5_000;
+const PAGE = 1000,
+  PAGES = 4,
+  EVERY_MS = 5_000;
 
 export class Overview {
   constructor(canvas, view, air) {
@@ -22,7 +24,8 @@ export class Overview {
   }
 
   goTo(event) {
-    const air = this.air(), box = this.canvas.getBoundingClientRect();
+    const air = this.air(),
+      box = this.canvas.getBoundingClientRect();
     if (air) this.view.goTo(air.fromClock(this.toClock((event.clientX - box.left) / box.width)));
   }
 
@@ -62,13 +65,16 @@ export class Overview {
     const air = this.air();
     if (!air) return;
     fit(this.canvas);
-    const { context } = this, { width, height } = this.canvas, ratio = width / this.canvas.clientWidth;
+    const { context } = this,
+      { width, height } = this.canvas,
+      ratio = width / this.canvas.clientWidth;
     this.now = air.toClock(air.end);
     const x = (ms) => (1 - (this.now - ms) / 1000 / this.reach) * width;
     const bar = height - 14 * ratio;
     context.clearRect(0, 0, width, height);
     for (const run of this.runs) {
-      const from = x(Date.parse(run.from)), to = x(Date.parse(run.to));
+      const from = x(Date.parse(run.from)),
+        to = x(Date.parse(run.to));
       context.fillStyle = fillOf(context, styleOf(run.label));
       context.fillRect(from, 0, Math.max(1, to - from), bar);
     }
@@ -78,7 +84,8 @@ export class Overview {
       context.textAlign = i === 0 ? "left" : i === 4 ? "right" : "center";
       context.fillText(clock(this.toClock(i / 4)), (i / 4) * width, height - 3 * ratio);
     }
-    const from = x(air.toClock(this.view.begin)), to = x(air.toClock(this.view.end));
+    const from = x(air.toClock(this.view.begin)),
+      to = x(air.toClock(this.view.end));
     context.strokeStyle = themed("--text");
     context.lineWidth = 2 * ratio;
     context.strokeRect(from, ratio, Math.max(3 * ratio, to - from) - ratio, bar - 2 * ratio);

@@ -49,7 +49,8 @@ export class Rows {
 
   // Where the row with this sample is stored, or -1 where there is none.
   find(sample) {
-    let low = this.first, high = this.next; // the first row that starts behind the sample
+    let low = this.first,
+      high = this.next; // the first row that starts behind the sample
     while (low < high) {
       const middle = (low + high) >> 1;
       if (this.starts[middle % this.capacity] <= sample) low = middle + 1;

@@ -7,7 +7,7 @@ import { clock, percent, seconds } from "./units.js";
 const AGAIN = "played again: ";
 
 export class Selection {
-  // `teach(label)` is called with what was named; `played(stream)` with the stream that plays it.
+  // `taught()` is called when a stretch was named, `played(stream)` with the stream that plays one.
   constructor(form, page, { taught, played }) {
     this.form = form;
     this.page = page;
@@ -15,14 +15,25 @@ export class Selection {
     this.played = played;
     this.about = make("p", { class: "number" });
     this.name = make("input", {
-      list: "classes", maxlength: 20, placeholder: "what is it?", "aria-label": "Label of this stretch", autocomplete: "off",
+      list: "classes",
+      maxlength: 20,
+      placeholder: "what is it?",
+      "aria-label": "Label of this stretch",
+      autocomplete: "off",
     });
     this.classes = make("datalist", { id: "classes" });
     this.said = make("output");
     const action = (text, title, run) =>
-      make("button", { type: "button", title, onclick: (event) => attempt(event.currentTarget, () => run()) }, text);
+      make(
+        "button",
+        { type: "button", title, onclick: (event) => attempt(event.currentTarget, () => run()) },
+        text,
+      );
     form.append(
-      this.about, this.name, this.classes, make("button", { class: "main", title: "Teach it (enter)" }, "Label it"),
+      this.about,
+      this.name,
+      this.classes,
+      make("button", { class: "main", title: "Teach it (enter)" }, "Label it"),
       action("Play again", "As a stream of its own, over and over", () => this.play()),
       action("Download", "I/Q and answers as SigMF", () => this.download()),
       action("Predict", "Ask the model about this stretch alone", () => this.predict()),
@@ -40,7 +51,8 @@ export class Selection {
     const { air, view } = this.page;
     this.form.hidden = !view.chosen || !air;
     if (this.form.hidden) return;
-    const [from, to] = view.chosen, middle = air.runAt((from + to) / 2);
+    const [from, to] = view.chosen,
+      middle = air.runAt((from + to) / 2);
     const times = [from, to].map((second) => clock(air.toClock(second), 3)).join(" to ");
     this.about.textContent = `${times}, ${seconds(to - from)}${middle ? `, answered ${middle.label}` : ""}`;
     this.said.textContent = "";
@@ -51,16 +63,19 @@ export class Selection {
   get span() {
     const { air, view } = this.page;
     if (view.chosen[1] <= 0) throw new ApiError(404, "this stretch is no longer kept"); // from before the service started
-    return { start: Math.max(0, Math.floor(view.chosen[0] * air.rate)), end: Math.ceil(view.chosen[1] * air.rate) };
+    return {
+      start: Math.max(0, Math.floor(view.chosen[0] * air.rate)),
+      end: Math.ceil(view.chosen[1] * air.rate),
+    };
   }
 
   async label() {
     const label = this.name.value.trim();
     if (!label) return this.name.focus();
-    const kept = await post("v1/labels", { stream: this.page.air.stream.id, label, ...this.span });
+    await post("v1/labels", { stream: this.page.air.stream.id, label, ...this.span });
     toast(`Kept as ${label}`);
-    this.name.value = "";
-    await this.taught(kept);
+    if (this.name.value.trim() === label) this.name.value = ""; // unless the next is being typed already
+    await this.taught();
   }
 
   // The stretch as a recording of the service.
@@ -70,7 +85,8 @@ export class Selection {
 
   async play() {
     const id = await this.record();
-    for (const stream of this.page.streams.filter(({ name }) => name.startsWith(AGAIN))) await remove(`v1/streams/${stream.id}`);
+    for (const stream of this.page.streams.filter(({ name }) => name.startsWith(AGAIN)))
+      await remove(`v1/streams/${stream.id}`);
     const { source } = (await get("v1/recordings")).find((recording) => recording.id === id);
     const name = AGAIN + clock(this.page.air.toClock(this.page.view.chosen[0]));
     this.played(await post("v1/streams", { source: `${source}&loop=1`, name }));

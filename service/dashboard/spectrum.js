@@ -28,9 +28,13 @@ export class Spectrum {
 
   draw(air, view, levels) {
     fit(this.canvas);
-    const { context } = this, { width, height } = this.canvas, ratio = width / this.canvas.clientWidth;
-    const left = this.gutter() * ratio, bottom = height - 18 * ratio;
-    const low = levels.floor - 4, high = Math.max(levels.ceiling, levels.floor + 30) + 4;
+    const { context } = this,
+      { width, height } = this.canvas,
+      ratio = width / this.canvas.clientWidth;
+    const left = this.gutter() * ratio,
+      bottom = height - 18 * ratio;
+    const low = levels.floor - 4,
+      high = Math.max(levels.ceiling, levels.floor + 30) + 4;
     const y = (db) => bottom - ((db - low) / (high - low)) * bottom;
     const x = (place) => left + ((place - view.low) / (view.high - view.low)) * (width - left);
     context.clearRect(0, 0, width, height);
@@ -65,7 +69,8 @@ export class Spectrum {
   }
 
   drawGrid(air, view, { x, y, low, high, left, bottom, ratio }) {
-    const { context } = this, { width } = this.canvas;
+    const { context } = this,
+      { width } = this.canvas;
     context.fillStyle = themed("--faint");
     context.strokeStyle = themed("--grid");
     context.lineWidth = 1;
@@ -101,12 +106,17 @@ export function frequencyText(air, hz) {
 }
 
 function ticks(air, view, most) {
-  const low = frequencyAt(air, view.low), high = frequencyAt(air, view.high);
-  const raw = (high - low) / most, size = 10 ** Math.floor(Math.log10(raw));
+  const low = frequencyAt(air, view.low),
+    high = frequencyAt(air, view.high);
+  const raw = (high - low) / most,
+    size = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].find((m) => m * size >= raw) * size;
   const found = [];
   for (let hz = Math.ceil(low / step) * step; hz <= high; hz += step) {
-    found.push({ place: view.low + ((hz - low) / (high - low)) * (view.high - view.low), text: frequencyText(air, hz) });
+    found.push({
+      place: view.low + ((hz - low) / (high - low)) * (view.high - view.low),
+      text: frequencyText(air, hz),
+    });
   }
   return found;
 }

@@ -5,7 +5,11 @@ import { attempt, make, toast } from "./dom.js";
 import { fromMetric, metric, seconds } from "./units.js";
 
 const KINDS = {
-  zmq: "GNU Radio, by ZMQ", rtltcp: "A radio, by rtl_tcp", file: "A recording kept here", tone: "A test tone", any: "Any source address",
+  zmq: "GNU Radio, by ZMQ",
+  rtltcp: "A radio, by rtl_tcp",
+  file: "A recording kept here",
+  tone: "A test tone",
+  any: "Any source address",
 };
 const TUNED = /^(soapy|rtltcp):/;
 
@@ -49,15 +53,46 @@ class Card {
   constructor(stream, page) {
     this.page = page;
     this.path = `v1/streams/${stream.id}`;
-    const act = (text, run) => make("button", { onclick: (event) => attempt(event.currentTarget, async () => { await run(); await page.refresh(); }) }, text);
+    const act = (text, run) =>
+      make(
+        "button",
+        {
+          onclick: (event) =>
+            attempt(event.currentTarget, async () => {
+              await run();
+              await page.refresh();
+            }),
+        },
+        text,
+      );
     this.facts = make("dl", { class: "facts" });
     this.problem = make("p", { class: "bad" });
     this.shown = act("Show", () => page.show(this.stream));
-    this.toggle = act("Stop", () => patch(this.path, { state: this.stream.state === "running" ? "paused" : "running" }));
+    this.toggle = act("Stop", () =>
+      patch(this.path, { state: this.stream.state === "running" ? "paused" : "running" }),
+    );
     const tune = TUNED.test(stream.source) ? this.tuning() : null;
-    this.element = make("li", {},
-      make("h2", {}, stream.name), make("p", { class: "note source" }, stream.source), this.problem, this.facts, tune,
-      make("div", { class: "actions" }, this.shown, this.toggle, act("Delete", () => remove(this.path))));
+    this.element = make(
+      "li",
+      {},
+      make("h2", {}, stream.name),
+      make("p", { class: "note source" }, stream.source),
+      this.problem,
+      this.facts,
+      tune,
+      make(
+        "div",
+        { class: "actions" },
+        this.shown,
+        this.toggle,
+        act("Delete", () => this.remove()),
+      ),
+    );
+  }
+
+  async remove() {
+    if (this.page.air?.stream.id === this.stream.id) this.page.air.close(); // or it would look for it once more
+    await remove(this.path);
   }
 
   tuning() {
@@ -72,10 +107,13 @@ class Card {
   }
 
   async retune() {
-    const change = {}, freq = this.freq.value.trim(), gain = this.gain.value.trim();
+    const change = {},
+      freq = this.freq.value.trim(),
+      gain = this.gain.value.trim();
     if (freq) change.freq_hz = fromMetric(freq);
     if (gain) change.gain = gain === "auto" ? gain : Number(gain);
-    if ([change.freq_hz, change.gain].some(Number.isNaN)) throw Object.assign(new Error("expected a number such as 433.92M"), { status: 422 });
+    if ([change.freq_hz, change.gain].some(Number.isNaN))
+      throw Object.assign(new Error("expected a number such as 433.92M"), { status: 422 });
     await patch(this.path, change);
     toast("Retuned");
     await this.page.refresh();
@@ -92,8 +130,11 @@ class Card {
       ...(stream.freq_hz == null ? [] : [["at", `${metric(stream.freq_hz, 7)}Hz`]]),
       ...(stream.latest ? [["hears", stream.latest.label]] : []),
     ]);
-    this.facts.replaceChildren(...facts.map(([name, value, bad]) =>
-      make("div", { class: bad ? "bad" : null }, make("dt", {}, name), make("dd", {}, value))));
+    this.facts.replaceChildren(
+      ...facts.map(([name, value, bad]) =>
+        make("div", { class: bad ? "bad" : null }, make("dt", {}, name), make("dd", {}, value)),
+      ),
+    );
   }
 }
 
@@ -101,7 +142,8 @@ const total = (counts) => Object.values(counts).reduce((a, b) => a + b, 0);
 
 // Name, value, and whether it is bad.
 export function health({ state, real_time_factor: factor, lag_ms, samples }) {
-  const dropped = total(samples.dropped), lost = total(samples.lost) + total(samples.lost_estimated);
+  const dropped = total(samples.dropped),
+    lost = total(samples.lost) + total(samples.lost_estimated);
   return [
     ["state", state, state === "failed"],
     ["real time", `× ${factor.toFixed(1)}`, factor < 1 && state === "running"],
@@ -118,8 +160,16 @@ class AddForm {
     this.fields = make("div", { class: "fields" });
     this.note = make("p", { class: "note" });
     this.name = make("input", { placeholder: "name (optional)", "aria-label": "Name", maxlength: 100 });
-    this.element = make("form", { class: "add", "aria-label": "Add a stream" },
-      make("h3", {}, "Add a stream"), this.kind, this.fields, this.note, this.name, make("button", { class: "main" }, "Listen"));
+    this.element = make(
+      "form",
+      { class: "add", "aria-label": "Add a stream" },
+      make("h3", {}, "Add a stream"),
+      this.kind,
+      this.fields,
+      this.note,
+      this.name,
+      make("button", { class: "main" }, "Listen"),
+    );
     this.element.addEventListener("submit", (event) => {
       event.preventDefault();
       attempt(event.submitter, () => add({ source: this.source(), name: this.name.value.trim() }));
@@ -129,7 +179,9 @@ class AddForm {
 
   async load() {
     this.loaded = true;
-    this.kind.replaceChildren(...Object.entries(KINDS).map(([value, text]) => make("option", { value }, text)));
+    this.kind.replaceChildren(
+      ...Object.entries(KINDS).map(([value, text]) => make("option", { value }, text)),
+    );
     this.draw();
     this.recordings = await get("v1/recordings");
     const { devices, problem } = await get("v1/devices");
@@ -150,18 +202,37 @@ class AddForm {
   }
 
   draw() {
-    const rate = (value) => this.field("rate", "Rate", value), freq = this.field("freq", "Frequency", "433.92M");
-    const can = this.radio?.abilities, gain = this.field("gain", "Gain, dB or auto", can?.auto_gain === false ? "20" : "auto");
+    const rate = (value) => this.field("rate", "Rate", value),
+      freq = this.field("freq", "Frequency", "433.92M");
+    const can = this.radio?.abilities,
+      gain = this.field("gain", "Gain, dB or auto", can?.auto_gain === false ? "20" : "auto");
     const fields = {
       zmq: [this.field("address", "Address", "tcp://127.0.0.1:5555"), rate("250k")],
       rtltcp: [this.field("address", "Host and port", "127.0.0.1:1234"), freq, rate("1.024M"), gain],
-      file: [make("label", {}, "Recording", make("select", { name: "address" }, this.recordings.map(({ source, description, time }) =>
-        make("option", { value: source }, `${time ?? ""} ${description}`))))],
+      file: [
+        make(
+          "label",
+          {},
+          "Recording",
+          make(
+            "select",
+            { name: "address" },
+            this.recordings.map(({ source, description, time }) =>
+              make("option", { value: source }, `${time ?? ""} ${description}`),
+            ),
+          ),
+        ),
+      ],
       tone: [this.field("offset", "Offset", "10k"), rate("48k")],
-      any: [this.field("address", "Source address", "", { placeholder: "zmq:tcp://127.0.0.1:5555?rate=250k" })],
+      any: [
+        this.field("address", "Source address", "", { placeholder: "zmq:tcp://127.0.0.1:5555?rate=250k" }),
+      ],
     };
-    this.fields.replaceChildren(...(this.radio ? [freq, rate(metric(usual(can)).replace(" ", "")), gain] : fields[this.kind.value]));
-    this.note.textContent = this.radio?.error ?? (can ? abilities(can) : this.problem ?? "Looking for radios…");
+    this.fields.replaceChildren(
+      ...(this.radio ? [freq, rate(metric(usual(can)).replace(" ", "")), gain] : fields[this.kind.value]),
+    );
+    this.note.textContent =
+      this.radio?.error ?? (can ? abilities(can) : (this.problem ?? "Looking for radios…"));
   }
 
   source() {
@@ -182,6 +253,9 @@ class AddForm {
 const usual = (can) => (can ? Math.max(can.rates_hz[0][0], Math.min(can.rates_hz[0][1], 250e3)) : 250e3);
 
 function abilities({ freqs_hz, rates_hz, gain_db }) {
-  const spans = (ranges) => ranges.map(([low, high]) => (low === high ? metric(low) : `${metric(low)} to ${metric(high)}`)).join(", ");
+  const spans = (ranges) =>
+    ranges
+      .map(([low, high]) => (low === high ? metric(low) : `${metric(low)} to ${metric(high)}`))
+      .join(", ");
   return `It tunes ${spans(freqs_hz)}Hz, at ${spans(rates_hz)}S/s, gain ${gain_db[0]} to ${gain_db[1]} dB.`;
 }

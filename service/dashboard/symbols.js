@@ -13,7 +13,6 @@ export const EDGE = 8; // samples at each end, where the transform wraps round
 export class Symbols {
   constructor() {
     this.rate = 0; // symbols a sample, smoothed; 0 where no clock was found
-    this.fixed = 0; // as somebody set it
   }
 
   // Takes I and Q in turn; gives the wave UP times as dense, the symbol clock, and the symbols.
@@ -34,12 +33,13 @@ export class Symbols {
     fft(re, im);
     const found = clearest(re, im, Math.ceil(0.02 * n), Math.floor(0.98 * n), re.length / 2);
     if (found.height > CLEAR) {
-      const rate = found.place / n, steady = Math.abs(rate - this.rate) < 2 / n;
+      const rate = found.place / n,
+        steady = Math.abs(rate - this.rate) < 2 / n;
       this.rate = steady ? this.rate + SLOW * (rate - this.rate) : rate;
     } else if (found.height < CLEAR / 2) {
       this.rate = 0;
     }
-    const rate = this.fixed || this.rate || 1;
+    const rate = this.rate || 1;
     // Symbols lie where the envelope is largest: where its line's angle is 0.
     const peak = this.rate ? n / 2 - found.angle / (2 * Math.PI * rate) : 0;
     const first = peak + Math.ceil((EDGE - peak) * rate) / rate; // the first symbol behind the edge
@@ -49,7 +49,9 @@ export class Symbols {
 
 // The same wave with UP times the samples: its spectrum with zeros around it.
 function denser(points, n) {
-  const re = new Float64Array(n), im = new Float64Array(n), offset = points.length - 2 * n;
+  const re = new Float64Array(n),
+    im = new Float64Array(n),
+    offset = points.length - 2 * n;
   for (let i = 0; i < n; i++) {
     re[i] = points[offset + 2 * i];
     im[i] = points[offset + 2 * i + 1];
@@ -67,9 +69,12 @@ function denser(points, n) {
 
 // The wave at the symbols' instants.
 function at(wave, { rate, first }, n) {
-  const re = [], im = [];
+  const re = [],
+    im = [];
   for (let t = first; t < n - EDGE; t += 1 / rate) {
-    const x = t * UP, i = Math.floor(x), part = x - i;
+    const x = t * UP,
+      i = Math.floor(x),
+      part = x - i;
     re.push(wave.re[i] + part * (wave.re[i + 1] - wave.re[i]));
     im.push(wave.im[i] + part * (wave.im[i + 1] - wave.im[i]));
   }
@@ -78,9 +83,11 @@ function at(wave, { rate, first }, n) {
 
 // Turns the symbols back where a carrier is found; its frequency in cycles a symbol, or null.
 function derotate(symbols) {
-  const { re, im } = symbols, size = 2 ** Math.ceil(Math.log2(2 * re.length));
+  const { re, im } = symbols,
+    size = 2 ** Math.ceil(Math.log2(2 * re.length));
   for (const power of [2, 4, 8]) {
-    const lineRe = new Float64Array(size), lineIm = new Float64Array(size);
+    const lineRe = new Float64Array(size),
+      lineIm = new Float64Array(size);
     for (let k = 0; k < re.length; k++) {
       const angle = power * Math.atan2(im[k], re[k]);
       lineRe[k] = Math.cos(angle);
@@ -94,7 +101,9 @@ function derotate(symbols) {
     const corner = power === 4 ? Math.PI : 0; // QPSK and QAM stand on their corners
     const start = (line.angle - corner) / power;
     for (let k = 0; k < re.length; k++) {
-      const angle = -(start + turn * (k - middle)), c = Math.cos(angle), s = Math.sin(angle);
+      const angle = -(start + turn * (k - middle)),
+        c = Math.cos(angle),
+        s = Math.sin(angle);
       [re[k], im[k]] = [re[k] * c - im[k] * s, re[k] * s + im[k] * c];
     }
     return turn / (2 * Math.PI);

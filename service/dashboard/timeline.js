@@ -20,15 +20,19 @@ export class Timeline {
 
   draw(air, view) {
     fit(this.canvas);
-    const { context } = this, { width, height } = this.canvas, ratio = width / this.canvas.clientWidth;
+    const { context } = this,
+      { width, height } = this.canvas,
+      ratio = width / this.canvas.clientWidth;
     context.clearRect(0, 0, width, height);
     context.font = `600 ${11 * ratio}px system-ui`;
     context.textBaseline = "middle";
-    const left = CLOCK_PX * ratio, room = width - left - 5 * ratio;
+    const left = CLOCK_PX * ratio,
+      room = width - left - 5 * ratio;
     const y = (second) => view.toShare(second) * height;
     let free = Infinity; // the lowest line that no text has taken, going up
     for (const run of air.runsIn(view)) {
-      const top = Math.max(0, y(run.t1)), bottom = Math.min(height, y(run.t0));
+      const top = Math.max(0, y(run.t1)),
+        bottom = Math.min(height, y(run.t0));
       const style = styleOf(run.label);
       const wide = room * (0.5 + 0.5 * run.probability);
       context.fillStyle = fillOf(context, style);
@@ -51,7 +55,8 @@ export class Timeline {
     const { context } = this;
     this.stripes ??= context.createPattern(stripes(themed("--gap"), themed("--panel")), "repeat");
     for (const gap of [...air.rows.holes, ...air.gaps]) {
-      const top = y(gap.end / air.rate), tall = Math.max(3, y(gap.start / air.rate) - top);
+      const top = y(gap.end / air.rate),
+        tall = Math.max(3, y(gap.start / air.rate) - top);
       context.fillStyle = this.stripes;
       context.fillRect(left, top, room, tall);
     }

@@ -1,6 +1,10 @@
 // Numbers as people read them.
 
-const SIZES = [[1e9, "G"], [1e6, "M"], [1e3, "k"]];
+const SIZES = [
+  [1e9, "G"],
+  [1e6, "M"],
+  [1e3, "k"],
+];
 
 // 433920000 -> "433.92 M"
 export function metric(value, digits = 6) {

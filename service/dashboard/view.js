@@ -1,12 +1,14 @@
 // Which time and which part of the band is on the screen, and which stretch somebody has chosen.
 
-const SHORTEST_S = 0.05, LONGEST_S = 480;
+const USUAL_S = 20,
+  SHORTEST_S = 0.05,
+  LONGEST_S = 480;
 
 export class View extends EventTarget {
   constructor() {
     super();
     this.end = 0; // seconds; the newest, at the top
-    this.span = 20;
+    this.span = USUAL_S;
     this.following = true;
     this.low = 0; // the part of the band
     this.high = 1;
@@ -63,6 +65,12 @@ export class View extends EventTarget {
     this.low = Math.min(1 - width, Math.max(0, about - share * width));
     this.high = this.low + width;
     this.changed();
+  }
+
+  // The usual seconds, and the whole band.
+  reset() {
+    [this.low, this.high] = [0, 1];
+    this.zoom(USUAL_S / this.span);
   }
 
   choose(a, b) {

@@ -22,10 +22,12 @@ export class Waterfall {
   draw(air, view, levels) {
     fit(this.canvas);
     const { width, height } = this.canvas;
-    const rows = chooseRows(air, view), { bins } = rows;
+    const rows = chooseRows(air, view),
+      { bins } = rows;
     const lines = Math.min(height, 800);
     const pixels = this.picture(bins, lines);
-    const floor = STEPS * levels.floor, gain = 255 / (STEPS * (levels.ceiling - levels.floor));
+    const floor = STEPS * levels.floor,
+      gain = 255 / (STEPS * (levels.ceiling - levels.floor));
     const centre = air.frame?.freq ?? NaN;
     for (let line = 0; line < lines; line++) {
       const at = rows.find(view.toSecond((line + 0.5) / lines) * air.rate);
@@ -42,7 +44,8 @@ export class Waterfall {
       }
     }
     this.inner.getContext("2d").putImageData(pixels, 0, 0);
-    const left = view.low * bins, part = (view.high - view.low) * bins;
+    const left = view.low * bins,
+      part = (view.high - view.low) * bins;
     this.context.imageSmoothingEnabled = part < width;
     this.context.fillStyle = themed("--panel");
     this.context.fillRect(0, 0, width, height);
@@ -62,11 +65,13 @@ export class Waterfall {
 
   // Lost samples are drawn as such, striped over the whole width; where only the answers are missing, see-through.
   drawGaps(air, view) {
-    const { context } = this, { width, height } = this.canvas;
+    const { context } = this,
+      { width, height } = this.canvas;
     this.stripes ??= context.createPattern(stripes(themed("--gap"), themed("--panel")), "repeat");
     context.fillStyle = this.stripes;
     for (const gap of [...air.rows.holes, ...air.gaps]) {
-      const top = view.toShare(gap.end / air.rate) * height, bottom = view.toShare(gap.start / air.rate) * height;
+      const top = view.toShare(gap.end / air.rate) * height,
+        bottom = view.toShare(gap.start / air.rate) * height;
       context.globalAlpha = gap.reason === "overload" ? 0.35 : 1;
       if (bottom > 0 && top < height) context.fillRect(0, top, width, Math.max(3, bottom - top));
     }
@@ -77,12 +82,17 @@ export class Waterfall {
 // The fine rows where they cover what is shown, else those that came live.
 function chooseRows(air, view) {
   const { detail } = air;
-  const from = view.begin * air.rate, to = view.end * air.rate, slack = 0.02 * (to - from);
-  return detail && !view.following && detail.start <= from + slack && detail.end >= to - slack ? detail : air.rows;
+  const from = view.begin * air.rate,
+    to = view.end * air.rate,
+    slack = 0.02 * (to - from);
+  return detail && !view.following && detail.start <= from + slack && detail.end >= to - slack
+    ? detail
+    : air.rows;
 }
 
 export function stripes(ink, ground) {
-  const tile = new OffscreenCanvas(12, 12), context = tile.getContext("2d");
+  const tile = new OffscreenCanvas(12, 12),
+    context = tile.getContext("2d");
   context.fillStyle = ground;
   context.fillRect(0, 0, 12, 12);
   context.strokeStyle = ink;

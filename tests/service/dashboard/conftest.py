@@ -114,6 +114,7 @@ def page(shared_page):
     shared_page.keyboard.press("Escape")
     shared_page.locator("#water").focus()
     shared_page.keyboard.press("Escape")
+    shared_page.keyboard.press("0")
     shared_page.keyboard.press("End")
     shared_page.get_by_role("tab", name="Signal").click()
     yield shared_page

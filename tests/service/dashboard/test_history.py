@@ -12,8 +12,7 @@ from tests.service.dashboard.conftest import drag, expect
 
 
 def test_pause_holds_still_and_live_goes_on(page):
-    with page.expect_response(lambda answer: "/spectrum?start=" in answer.url):
-        page.get_by_role("button", name="Pause").click()
+    page.get_by_role("button", name="Pause").click()
     button = page.get_by_role("button", name="Go live")
     assert button.get_attribute("aria-pressed") == "true"
     page.wait_for_timeout(400)
