@@ -71,7 +71,8 @@ export class Hand {
     this.pointer.hidden = false;
     this.pointer.style.left = `${100 * x}%`;
     this.pointer.style.top = `${100 * y}%`;
-    this.pointer.classList.toggle("left", x > 0.6);
+    this.pointer.classList.toggle("left", x > 0.6); // so that it stays inside
+    this.pointer.classList.toggle("under", y < 0.12);
   }
 
   wheel(event) {

@@ -2,9 +2,21 @@
 
 import re
 
+import pytest
+
 from tests.service.dashboard.air import CLASSES
 from tests.service.dashboard.conftest import drag, expect
 from tests.service.dashboard.photograph import photograph
+
+
+@pytest.fixture(autouse=True)
+def forget(service):
+    """Take back what a test taught."""
+    yield
+    for label in service.get("/v1/labels").json()["labels"]:
+        service.http.delete(f"/v1/labels/{label['id']}")
+    while service.post("/v1/models/rollback").is_success:
+        pass
 
 
 def name_a_stretch(page, top, bottom, label, count=1):
@@ -46,6 +58,7 @@ def test_drag_name_refit_and_undo(page, service):
     expect(tables.last.locator("caption")).to_have_text(re.compile(r"After, on labels .*: \d+ % right"))
     drag(page, seen[first][0], seen[first][1])
     tables.last.scroll_into_view_if_needed()
+    expect(page.locator("#toasts p")).to_have_count(0, timeout=10_000)
     photograph(page, "teach")
     page.locator("#water").focus()
     page.keyboard.press("End")
