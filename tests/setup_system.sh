@@ -43,7 +43,7 @@ tests)
         python3-soapysdr soapysdr-tools libsoapysdr-dev soapysdr-module-remote soapyremote-server dbus-daemon
     install "a check that the kernel compiles for arm64" g++ g++-aarch64-linux-gnu
     install "an MQTT broker and a PostgreSQL server of the tests' own" mosquitto postgresql openssl
-    install "a browser for the dashboard" chromium
+    install "a browser for the dashboard" chromium fonts-dejavu-core
     .venv/bin/python tests/link_soapy.py
     bash tests/setup_gnuradio.sh
     ;;
