@@ -1,5 +1,6 @@
 """The encoder as torch users build it: nn.Conv1d over (B, C, T), or the streaming layers of two libraries."""
 
+from abc import abstractmethod
 from collections.abc import Callable
 
 import numpy as np
@@ -83,9 +84,9 @@ class Streaming(Contestant):
         self.network = network(encoder, self.layer)
 
     @staticmethod
+    @abstractmethod
     def layer(c_in: int, c_out: int, kernel: int, dilation: int) -> nn.Module:
         """The library's causal convolution."""
-        raise NotImplementedError
 
     @torch.inference_mode()
     def push(self, samples: Samples) -> Tensor:

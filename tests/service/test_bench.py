@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -76,7 +77,7 @@ def test_every_contestant_computes_the_encoders_features(trial, name, chunk, str
 
 
 def test_pytorch_tcn_itself_refuses_several_streams(trial):
-    pytest.importorskip("pytorch_tcn")
+    need(find_spec("pytorch_tcn") is not None, "Python package pytorch-tcn (extra bench)")
     from service.bench.torch_rivals import PytorchTcn
 
     with pytest.raises(Refused):

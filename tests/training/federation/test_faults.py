@@ -13,6 +13,7 @@ import httpx
 import numpy as np
 import pytest
 
+from tests.require import need
 from tests.training.federation.proxy import Proxy
 from tests.training.federation.support import (
     NAMES,
@@ -347,13 +348,11 @@ def test_a_disk_that_is_really_full_is_outlived(tmp_path):
     """The same on a file system of 1 MB, where this user may mount one."""
     folder = tmp_path / "disk"
     folder.mkdir()
-    if (
-        os.geteuid() != 0
-        or subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)], check=False
-        ).returncode
-    ):
-        pytest.skip("this user may not mount a file system")
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
+    need(
+        os.geteuid() == 0 and subprocess.run(mount, check=False).returncode == 0,
+        "the right to mount a file system",
+    )
     try:
         coordinator, tokens = federation(
             folder / "run", rounds=2, names=("s1", "s2"), shapes=WIDE, precisions=("float32",)
