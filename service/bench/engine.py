@@ -8,7 +8,8 @@ Speed is samples a second of all streams together, in CPU time, of the 10th-perc
 the CPU time of a hop of 100 samples of every stream. The error is the largest difference of the pooled
 features from those of the batch encoder over the whole history, relative to the largest value; recomputing
 differs because a window cut out of the stream has zeros before it. The peak is what the core's float32
-multiply-add units can do at most; bfloat16 may go beyond it.
+multiply-add units can do at most; bfloat16 may go beyond it. Short chunks have a lower limit: each push
+has to read all weights once from the core's caches.
 
 examples:
   wavetell bench engine

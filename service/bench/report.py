@@ -109,7 +109,9 @@ def targets(lines: list[Line]) -> Iterator[str]:
         rivals = [found[name].samples_per_s or 0.0 for name in others if name in found]
         if ours in found and rivals:
             ratio = (found[ours].samples_per_s or 0.0) / max(rivals)
-            yield f"{title}: {ratio:.1f} times; the target is {target}"
+            limit = found[ours].limit_samples_per_s if ours == "native" else None
+            most = f", the most that this core allows {limit / max(rivals):.1f}" if limit else ""
+            yield f"{title}: {ratio:.1f} times; the target is {target}{most}"
     if "native" in hop and hop["native"].peak_fraction:
         share = 100 * hop["native"].peak_fraction
         yield f"native of the core's peak, chunks of 100: {share:.0f} %; the target is 70 with AVX-512"

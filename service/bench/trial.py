@@ -10,7 +10,7 @@ import torch
 from tqdm import tqdm
 
 from service.bench.contestant import HOP, Contestant, Features, Refused
-from service.bench.peak import peak_runners
+from service.bench.peak import peak_runners, read_runners
 from service.bench.race import Runner, race
 from streaming.encoder import Encoder, EncoderShape, iq
 from streaming.errors import BackendError
@@ -31,6 +31,7 @@ class Line:
     p99_us: float | None = None
     max_error: float | None = None
     peak_fraction: float | None = None
+    limit_samples_per_s: float | None = None  # of any float32 kernel: multiply-adds, or weights read
 
 
 class Heat:
@@ -112,17 +113,27 @@ class Trial:
                 heats[name] = Heat(self.classes[name](self.encoder, streams, chunk), self, streams, chunk)
             except Refused as refusal:
                 self.say(f"{name} refuses lines: it {refusal}")
-        peaks = peak_runners()
-        race([heat.runner for heat in heats.values()] + peaks, seconds)
+        peaks, reads = peak_runners(), read_runners(self.encoder.shape.multiply_adds())
+        race([heat.runner for heat in heats.values()] + peaks + reads, seconds)
         peak = max((runner.per_s for runner in peaks), default=None)
-        return [self.line(name, chunk, streams, heats.get(name), peak) for name in backends]
+        passes = max((runner.per_s for runner in reads), default=None)
+        return [self.line(name, chunk, streams, heats.get(name), peak, passes) for name in backends]
 
-    def line(self, name: str, chunk: int, streams: int, heat: Heat | None, peak: float | None) -> Line:
+    def line(
+        self,
+        name: str,
+        chunk: int,
+        streams: int,
+        heat: Heat | None,
+        peak: float | None,
+        passes: float | None,
+    ) -> Line:
         """What was found."""
         if heat is None:
             return Line(name, chunk, streams)
         rate = heat.runner.per_s * streams
         to_hop = HOP / (heat.pushes * chunk)
+        most = peak and peak / self.encoder.shape.multiply_adds()
         return Line(
             name,
             chunk,
@@ -131,5 +142,6 @@ class Trial:
             p50_us=round(heat.runner.unit_us(50) * to_hop, 2),
             p99_us=round(heat.runner.unit_us(99) * to_hop, 2),
             max_error=float(f"{heat.error:.3g}"),
-            peak_fraction=peak and round(rate * self.encoder.shape.multiply_adds() / peak, 4),
+            peak_fraction=most and round(rate / most, 4),
+            limit_samples_per_s=most and passes and round(min(most, passes * chunk * streams), 1),
         )
