@@ -32,6 +32,7 @@ from training.augment import Level, at_level
 from training.canonical import added, agreement, set_outputs
 from training.checkpoint import Arrays, load_checkpoint, save_checkpoint
 from training.pretrain import Model, Trainer, part
+from training.radio import Station, kept_frames
 from training.recipes import Recipe
 from training.synthetic import Client, make_frames
 
@@ -47,7 +48,7 @@ class Job:
 
     folder: Path
     recipe: Recipe
-    client: Client
+    client: Client | Station
     number: int  # of the client, from 0
     round: int  # from 1
     seed: int
@@ -64,7 +65,7 @@ class Run:
 
     folder: Path
     recipe: Recipe
-    clients: Sequence[Client]
+    clients: Sequence[Client | Station]
     seed: int
     arrays: Arrays  # of the global model
     round: int = 0
@@ -107,14 +108,16 @@ def weighted_mean(updates: Mapping[str, tuple[Mapping[str, NDArray[Any]], int]])
     return mean
 
 
-def identity(recipe: Recipe, clients: Sequence[Client], seed: int) -> str:
+def identity(recipe: Recipe, clients: Sequence[Client | Station], seed: int) -> str:
     """What a run is; a checkpoint of another one is refused."""
     return json.dumps(
         {"recipe": asdict(recipe), "clients": [asdict(c) for c in clients], "seed": seed}, sort_keys=True
     )
 
 
-def open_run(folder: Path, recipe: Recipe, clients: Sequence[Client], seed: int, resume: bool) -> Run:
+def open_run(
+    folder: Path, recipe: Recipe, clients: Sequence[Client | Station], seed: int, resume: bool
+) -> Run:
     """A new run in an empty folder, or the one that was interrupted there."""
     run = Run(folder, recipe, clients, seed, Model(recipe, seed).arrays())
     found = load_checkpoint(run.path)
@@ -168,7 +171,7 @@ def finished(run: Run, frames: int) -> Encoder:
     if run.recipe.canonical is not None:
         parts = {}
         for i, client in enumerate(run.clients):
-            iq = unlabelled_frames(client, i, run.seed, run.recipe.level)[:frames]
+            iq = unlabelled_frames(client, i, run.seed, run.recipe.level, run.folder)[:frames]
             parts[client.name] = agreement(model.encoder, iq)
         set_outputs(model.encoder, added(parts), run.recipe.canonical)
     return model.encoder
@@ -220,9 +223,13 @@ def _end_with_parent() -> None:
 
 
 @lru_cache(maxsize=4)
-def unlabelled_frames(client: Client, number: int, seed: int, level: Level) -> Samples:
+def unlabelled_frames(
+    client: Client | Station, number: int, seed: int, level: Level, folder: Path | None = None
+) -> Samples:
     """The client's unlabelled frames, made once; the same seed gives the same frames."""
     words = np.random.SeedSequence([seed, number, UNLABELLED]).generate_state(1, np.uint64)
+    if isinstance(client, Station):
+        return at_level(kept_frames(client, int(words[0]), folder), level)
     return at_level(make_frames(client.signal, client.unlabelled, int(words[0])).iq, level)
 
 
@@ -235,7 +242,7 @@ def train_client(job: Job) -> None:
     base = load_checkpoint(job.folder / "global.safetensors")
     if base is None:
         raise InputError(f"{job.folder} has no global model")
-    frames = unlabelled_frames(job.client, job.number, job.seed, recipe.level)
+    frames = unlabelled_frames(job.client, job.number, job.seed, recipe.level, job.folder)
     seed = (job.seed, job.number, 1 + job.round)
     train_frames(job.path, recipe, frames, base[0], seed, job.round, partial(_count, job))
 

@@ -1,0 +1,117 @@
+"""The stations that the model `radio` is pretrained by, and what each of them hears.
+
+A station's unlabelled frames are cut from its own endless stream as it comes out of the front end: bursts,
+pauses, changes without a pause, wrong bandwidths and missed beginnings included. No label is looked at.
+
+>>> station_frames(STATIONS[0], seed=1).shape  # doctest: +SKIP
+(6000, 1024)
+"""
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from streaming.block import Block, Samples
+from streaming.errors import ConfigError
+from streaming.files import write_whole
+from streaming.follower import Piece
+from streaming.frontend import FrontEnd, FrontEndSettings
+from training.signals.classes import CLASSES, FAMILIES, NOISE, check_class
+from training.signals.conditions import Conditions
+from training.signals.stream import Stream, at_random
+
+RATE_HZ = 250e3  # of the simulated receivers; the generator's frequencies are relative to it
+CHUNK = 65_536  # samples pushed at a time; it never shows
+EMISSION = (10_000, 60_000)  # samples an emission lasts
+FRAMES_A_SIGNAL = 2  # at most: many signals teach more than many frames of one
+FRONTEND = FrontEndSettings()
+HEARD = tuple(name for name in CLASSES if name != NOISE)  # noise gives no signal, so it is never encoded
+
+
+@dataclass(frozen=True)
+class Station:
+    """A receiver at one place: mostly its own classes, and a little of everything."""
+
+    name: str
+    own: tuple[str, ...]
+    share: float = 0.7  # of the emissions that are of its own classes
+    frames: int = 6_000
+    samples: int = 1_024  # a frame
+    snr_db: tuple[float, float] = (0.0, 30.0)
+
+    def __post_init__(self) -> None:
+        for name in self.own:
+            check_class(name)
+        if not 0 <= self.share <= 1 or self.frames < 1 or self.samples < 2:
+            raise ConfigError(
+                f"station {self.name}: share {self.share}, frames {self.frames}, samples {self.samples}; "
+                "expected 0 to 1, at least 1 and at least 2"
+            )
+
+    @property
+    def unlabelled(self) -> tuple[int, ...]:
+        """Its frames, as the weight of its update counts them."""
+        return (self.frames,)
+
+
+def of_families(*families: str) -> tuple[str, ...]:
+    """The classes of these families."""
+    return tuple(name for name in HEARD if FAMILIES[name] in families)
+
+
+STATIONS = (
+    Station("ism", of_families("ASK", "FSK", "chirp", "carrier")),
+    Station("links", of_families("PSK", "QAM")),
+    Station("voice", of_families("AM", "FM", "carrier", "FSK")),
+    Station("broadband", of_families("QAM", "OFDM", "chirp", "PSK", "FM")),
+)
+
+
+def station_frames(station: Station, seed: int) -> Samples:
+    """The station's unlabelled frames (frames, samples) at unit power; the same seed gives the same."""
+    out = np.empty((station.frames, station.samples), np.complex64)
+    have = 0
+    for signal in heard(mixture(station), Conditions(snr_db=station.snr_db), seed):
+        cut = min(len(signal) // station.samples, FRAMES_A_SIGNAL, station.frames - have)
+        out[have : have + cut] = signal[-cut * station.samples :].reshape(cut, -1) if cut else 0
+        have += cut
+        if have == station.frames:
+            break
+    return np.asarray(out[np.random.default_rng([seed, 4]).permutation(len(out))])
+
+
+def kept_frames(station: Station, seed: int, folder: Path | None) -> Samples:
+    """The station's unlabelled frames, made once and kept in the run's folder."""
+    if folder is None:
+        return station_frames(station, seed)
+    path = folder / f"{station.name}-frames.npy"
+    if not path.exists():
+        raw = io.BytesIO()
+        np.save(raw, station_frames(station, seed))
+        write_whole(path, raw.getvalue())
+    return np.asarray(np.load(path, allow_pickle=False))
+
+
+def mixture(station: Station, size: int = 1_000) -> list[str]:
+    """Class names, each as often as the station hears it in so many emissions."""
+    own = [station.own[i % len(station.own)] for i in range(round(station.share * size))]
+    return own + [HEARD[i % len(HEARD)] for i in range(size - len(own))]
+
+
+def heard(classes: list[str], conditions: Conditions, seed: int) -> Iterator[Samples]:
+    """For ever: the samples of one signal after the other, from one new beginning to the next."""
+    stream = Stream(at_random(classes, EMISSION, conditions, seed), conditions, seed)
+    front, index, held = FrontEnd(FRONTEND), 0, list[Samples]()
+    while True:
+        block = Block(stream.next(CHUNK), index, RATE_HZ)
+        index = block.end
+        for item in front.push(block):
+            if not isinstance(item, Piece):
+                continue
+            if item.begins and held:
+                yield np.concatenate(held)
+                held = []
+            held.append(item.samples)
