@@ -8,6 +8,7 @@ call unknown. With --clients paper-cfo the limit takes seconds a frame and is le
 examples:
   wavetell evaluate paper-synthetic
   wavetell evaluate runs/model.safetensors --test 5000 --out runs/report
+  wavetell evaluate runs/model.safetensors --keep runs/model.safetensors
   wavetell evaluate runs/model.safetensors --clients paper-cfo --rows model,cumulants --json
 """
 
@@ -42,6 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seed", type=int, default=0, help="of the test frames, and of the labels fitted here"
     )
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="write CSV and pictures there")
+    parser.add_argument(
+        "--keep", type=Path, metavar="FILE", help="write the model with these rows in it, for the dashboard"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -73,6 +77,9 @@ def run(args: argparse.Namespace) -> None:
     if args.out:
         report.write_csv(rows, args.out)
         report.write_pictures(rows, args.out)
+    if args.keep:
+        bundle.meta["evaluation"] = report.as_json(rows)
+        bundle.save(args.keep)
     if args.json:
         settings = {"model": args.model, "sha256": bundle.sha256, "clients": args.clients, "seed": args.seed}
         print(json.dumps(settings | {"rows": report.as_json(rows)}))

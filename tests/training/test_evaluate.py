@@ -110,8 +110,11 @@ def test_evaluate_prints_json_and_writes_csv_and_pictures(model, tmp_path, capsy
         assert (out / picture).read_bytes().startswith(b"\x89PNG")
 
 
-def test_evaluate_prints_a_table(model, capsys):
-    assert main(["evaluate", str(model), "--test", "28", "--rows", "model,known"]) == 0
+def test_evaluate_prints_a_table_and_keeps_the_rows_in_the_model(model, tmp_path, capsys):
+    kept = tmp_path / "kept.safetensors"
+    command = ["evaluate", str(model), "--test", "28", "--rows", "model,known", "--keep", str(kept)]
+    assert main(command) == 0
+    assert set(load_bundle(kept).meta["evaluation"]) == {"model", "limit, parameters known"}
     lines = capsys.readouterr().out.splitlines()
     assert lines[1].startswith("model ")
     assert "+-" in lines[2]
