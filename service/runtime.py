@@ -22,7 +22,8 @@ from streaming.bundle import Bundle
 from streaming.engine import Engine
 from streaming.errors import ConfigError, InputError
 from streaming.head import Head
-from streaming.pipeline import LivePipeline
+from streaming.intake import Item, Level
+from streaming.pipeline import LivePipeline, push_all
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -124,10 +125,14 @@ class Runtime:
         new, old = LivePipeline(bundle, head, engine), self.pipelines[stream_id]
         if old.next is not None:
             ring = self.streams[stream_id].ring
-            start = max(old.begin, ring.before(old.next, past_samples(bundle) + head.window))
-            start += (old.begin - start) % old.head.hop  # so that no hop is answered twice or left out
-            new.next = start
-            new.restart(start)
+            start = ring.before(old.next, past_samples(bundle) + head.window)
+            if isinstance(old.intake, Level) and isinstance(new.intake, Level):
+                start = max(round(old.begin), start)
+                start += (
+                    round(old.begin) - start
+                ) % old.head.hop  # so that no hop is answered twice or left out
+            for block in ring.blocks(start, old.next):
+                new.push(block)
             new.beginning = old.beginning
             self._catch_up(stream_id, new, old)
         return new
@@ -170,24 +175,21 @@ class Runtime:
 
     def _process(self, batch: list[tuple[Stream, Block, float]]) -> None:
         began = time.monotonic()
-        ready, work = [], []
+        ready: list[tuple[Stream, Block, float]] = []
+        work: list[tuple[LivePipeline, Block, list[Item]]] = []
         for stream, block, arrived in batch:
             pipeline = self.pipelines[stream.id]
             if block.index == pipeline.next and block.freq_hz != self.answers[stream.id].freq_hz:
-                pipeline.restart(block.index)
-                pipeline.next = block.index
+                pipeline.retune()
             try:
-                samples = pipeline.level(block)
+                items = pipeline.level(block)
             except InputError:
                 stream.counts.dropped["not finite"] += len(block.samples)
                 stream.counts.gaps += 1
                 continue
-            ready.append((stream, block, arrived, pipeline))
-            work.append((pipeline.stream, samples))
-        for (stream, block, arrived, pipeline), hops in zip(
-            ready, self.engine.push(work) if work else [], strict=True
-        ):
-            predictions = pipeline.answer(block, hops)
+            ready.append((stream, block, arrived))
+            work.append((pipeline, block, items))
+        for (stream, block, arrived), predictions in zip(ready, push_all(self.engine, work), strict=True):
             stream.counts.processed += len(block.samples)
             self.answers[stream.id].push(block, predictions)
             stream.lag_s = time.monotonic() - arrived

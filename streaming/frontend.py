@@ -100,6 +100,14 @@ class FrontEnd:
         self._held = self._held[:0]
         return self._end()
 
+    def retune(self) -> Output:
+        """The rest of a signal; what comes next is of another frequency, and so is its noise."""
+        out = self.flush()
+        if self.next is not None:
+            self.next = -1  # no block has this index: what comes is a gap
+            self.detector.reset()
+        return out
+
     def _open(self, rate_hz: float) -> None:
         """Stages for a source of this rate."""
         settings = self.settings

@@ -1,79 +1,169 @@
-"""The way of one stream's samples: level, encoder, window, head.
+"""The way of one stream's samples: front end, encoder, window, head.
 
-    Source.blocks() -> Agc.push() -> Stream.push() -> Window.push() -> Head.answer() -> Prediction
+    Source.blocks() -> FrontEnd.push() -> Stream.push() -> Window.push() -> Head.answer() -> Prediction
 
-Each stage keeps its own history, so how the stream is cut into blocks never shows in the result. A block
-that does not begin where the one before it ended is a gap: the states begin anew, and the predictions say
-so until their past is whole.
+Each stage keeps its own history, so how the stream is cut into blocks never shows in the result. Where the
+states begin anew (lost samples, another signal) the predictions say so until their past is whole.
+
+A bundle whose `frontend` has a `fraction` runs behind the whole front end; one without it takes the
+source's samples as they are, only levelled.
 """
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streaming.agc import Agc, normalise
-from streaming.block import Block, Samples
+from streaming.agc import normalise
+from streaming.block import Block
 from streaming.bundle import Bundle
 from streaming.engine import Engine, Hops
 from streaming.errors import ConfigError
+from streaming.estimate import Estimate
+from streaming.frontend import Silence
 from streaming.head import Head, Mode
-from streaming.prediction import UNKNOWN, Past, Prediction
+from streaming.intake import Item, Stretch, open_intake
+from streaming.prediction import UNKNOWN, Past, Prediction, utc_ns
+from streaming.silence import Silences
 from streaming.window import Window
 
 
 class LivePipeline:
-    """Blocks of one stream in; one prediction for each hop out, once the window is full."""
+    """Blocks of one stream in; one prediction for each hop of a signal out, once the window is full.
+
+    Behind the front end, a signal that ends before its window is full is answered once, from what there was
+    of it, and silences are told as `streaming.silence` says.
+    """
 
     def __init__(self, bundle: Bundle, head: Head, engine: Engine) -> None:
-        self.head = head
-        self.agc = Agc(bundle.meta["frontend"]["agc_samples"])
+        self.head, self.engine = head, engine
+        self.intake = open_intake(bundle.meta["frontend"])
         self.stream = engine.stream()
         self.window = Window(bundle.encoder, head.hop, head.window)
+        self.silences = Silences(len(head.classes))
         self.full_past = head.window + bundle.encoder.shape.receptive_field - 1
-        self.begin = 0  # index of the first sample since the states were last empty
-        self.next: int | None = None  # index of the sample that should come next
+        self.begin, self.step = 0.0, 1.0  # where the states were last empty; source samples to one since
         self.beginning: Past = "cold"
         self.hops = 0  # completed since `begin`
+        self._short: Windows | None = None  # the newest, as long as it is not full
+        self._block: Block | None = None  # the newest
+        self._left: list[Item] = []  # of before a change of frequency
+
+    @property
+    def next(self) -> int | None:
+        """Index of the sample that should come next."""
+        return self.intake.next
+
+    @property
+    def skipped(self) -> int:
+        """Samples before gaps and ends that were too few to judge."""
+        return self.intake.skipped
 
     def push(self, block: Block) -> list[Prediction]:
         """The predictions that these samples complete."""
-        return self.answer(block, self.stream.push(self.level(block)))
+        return push_all(self.engine, [(self, block, self.level(block))])[0]
 
-    def level(self, block: Block) -> Samples:
-        """The samples at the encoder's level; after a gap the states begin anew.
+    def flush(self) -> list[Prediction]:
+        """The predictions of what is left, as the stream ends."""
+        if self._block is None:
+            return []
+        found = push_all(self.engine, [(self, self._block, self.intake.flush())])[0]
+        return found + self._end(self._block) + self.silences.end(self._block)
 
-        This and `answer` are apart so that one engine push can serve many streams.
+    def retune(self) -> None:
+        """The next block is of another frequency: all but the receiver begins anew there."""
+        self._left += self.intake.retune()
+
+    def level(self, block: Block) -> list[Item]:
+        """What there is to encode, at the model's rate and level, and where there is nothing.
+
+        This is apart from the rest of `push` so that one engine push can serve many streams: see `push_all`.
         """
-        if block.index != self.next:
-            self.restart(block.index)
-        samples = self.agc.push(block.samples)
-        self.next = block.end
-        return samples
+        items = self.intake.push(block)
+        left, self._left, self._block = self._left, [], block
+        return left + items
 
-    def answer(self, block: Block, hops: Hops) -> list[Prediction]:
-        """The predictions of the hops that the block completed."""
-        embeddings = self.window.push(hops)  # (hops, outputs)
-        ends = self.begin + (self.hops + 1 + np.arange(len(embeddings))) * self.head.hop
-        self.hops += len(embeddings)
-        full = ends - self.begin >= self.head.window
-        return answers(self.head, embeddings[full], ends[full], self.head.window, self.past, block)
-
-    def restart(self, index: int) -> None:
-        """Begin anew at this sample: the stream's first, or the first after a gap."""
-        self.agc.reset()
+    def meet(self, block: Block, item: Item) -> list[Prediction]:
+        """The predictions that an item ends before it is encoded; one that begins empties the states."""
+        if isinstance(item, Silence):
+            return self._end(block) + self.silences.push(block, item)
+        if item.begins is None:
+            return []
+        found = self._end(block) + self.silences.end(block)
         self.stream.reset()
         self.window.reset()
-        self.beginning = "cold" if self.next is None else "gap"
-        self.begin, self.hops = index, 0
+        self.begin, self.step, self.beginning, self.hops = item.start, item.step, item.begins, 0
+        return found
 
-    def past(self, end: int) -> Past:
-        """How much of its past a window that ends here saw."""
-        return "warm" if end - self.begin >= self.full_past else self.beginning
+    def answer(self, block: Block, item: Stretch, hops: Hops) -> list[Prediction]:
+        """The predictions of the hops that a stretch completed."""
+        embeddings = self.window.push(hops)  # (hops, outputs)
+        ends = (self.hops + 1 + np.arange(len(embeddings))) * self.head.hop  # samples since `begin`
+        before = self.stream.position - len(item.samples)
+        estimates = [item.estimate(end - before) for end in ends.tolist()]
+        self.hops += len(embeddings)
+        full = int(np.searchsorted(ends, self.head.window))
+        if len(ends) and item.estimates:
+            self._short = (embeddings[-1:], ends[-1:], estimates[-1:]) if full == len(ends) else None
+        return self._answers(block, (embeddings[full:], ends[full:], estimates[full:]))
+
+    def _end(self, block: Block) -> list[Prediction]:
+        """A signal ends: the answer to one that was too short for a window."""
+        short, self._short = self._short, None
+        return self._answers(block, short) if short else []
+
+    def _answers(self, block: Block, windows: "Windows") -> list[Prediction]:
+        embeddings, ends, estimates = windows
+        starts = np.maximum(ends - self.head.window, 0)
+        spans = [
+            (round(self.begin + start * self.step), round(self.begin + end * self.step))
+            for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
+        ]
+        found = answers(self.head, embeddings, spans, block)
+        return [
+            replace(
+                prediction,
+                past="warm" if end >= self.full_past else self.beginning,
+                begin=round(self.begin),
+                snr_db=known.snr_db if known else None,
+                bandwidth_hz=known.bandwidth if known else None,
+                offset_hz=known.offset if known else None,
+            )
+            for prediction, end, known in zip(found, ends.tolist(), estimates, strict=True)
+        ]
 
     def close(self) -> None:
         """Give the stream's states back."""
         self.stream.close()
+
+
+# Embeddings (n, outputs), their windows' ends (n,) in samples since the beginning, and what was known then.
+Windows = tuple[NDArray[np.float32], NDArray[np.int64], list[Estimate | None]]
+
+
+def push_all(
+    engine: Engine, work: Sequence[tuple[LivePipeline, Block, list[Item]]]
+) -> list[list[Prediction]]:
+    """What `push` gives for each stream; one engine push serves the next stretch of every stream."""
+    found: list[list[Prediction]] = [[] for _ in work]
+    waiting = [deque(items) for _, _, items in work]
+    while any(waiting):
+        turn: list[tuple[LivePipeline, Block, Stretch, list[Prediction]]] = []
+        for (pipeline, block, _), items, predictions in zip(work, waiting, found, strict=True):
+            while items:
+                item = items.popleft()
+                predictions.extend(pipeline.meet(block, item))
+                if isinstance(item, Stretch):
+                    turn.append((pipeline, block, item, predictions))
+                    break
+        pushed = (
+            engine.push([(pipeline.stream, item.samples) for pipeline, _, item, _ in turn]) if turn else []
+        )
+        for (pipeline, block, item, predictions), hops in zip(turn, pushed, strict=True):
+            predictions.extend(pipeline.answer(block, item, hops))
+    return found
 
 
 class FramePipeline:
@@ -93,9 +183,8 @@ class FramePipeline:
         ends = block.index - len(kept) + (1 + np.arange(whole)) * self.frame
         self.rest, self.next = samples[whole * self.frame :], block.end
         frames = samples[: whole * self.frame].reshape(whole, self.frame)
-        return answers(
-            self.head, self.encoder.encode(normalise(frames)), ends, self.frame, lambda _: "warm", block
-        )
+        spans = [(end - self.frame, end) for end in ends.tolist()]
+        return answers(self.head, self.encoder.encode(normalise(frames)), spans, block)
 
     def close(self) -> None:
         """Nothing to give back."""
@@ -107,32 +196,27 @@ Pipeline = LivePipeline | FramePipeline
 def answers(
     head: Head,
     embeddings: NDArray[np.float32],  # (n, outputs)
-    ends: NDArray[np.int64],  # (n,)
-    length: int,
-    past: Callable[[int], Past],
+    spans: list[tuple[int, int]],
     block: Block,
 ) -> list[Prediction]:
     """What the head says of each window, placed in the source's samples and time."""
     if not len(embeddings):
         return []
     chosen, probabilities = head.answer(embeddings)
-    predictions = []
-    for end, index, row in zip(ends.tolist(), chosen.tolist(), probabilities, strict=True):
-        start = end - length
-        elapsed_ns = round((start - block.index) / block.rate_hz * 1e9)
-        predictions.append(
-            Prediction(
-                start=start,
-                end=end,
-                label=head.classes[index] if index >= 0 else UNKNOWN,
-                probability=float(row.max()),
-                probabilities=row,
-                past=past(end),
-                utc_ns=None if block.utc_ns is None else block.utc_ns + elapsed_ns,
-                clock=block.clock,
-            )
+    return [
+        Prediction(
+            start=start,
+            end=end,
+            label=head.classes[index] if index >= 0 else UNKNOWN,
+            probability=float(row.max()),
+            probabilities=row,
+            past="warm",
+            utc_ns=utc_ns(block, start),
+            clock=block.clock,
+            begin=start,
         )
-    return predictions
+        for (start, end), index, row in zip(spans, chosen.tolist(), probabilities, strict=True)
+    ]
 
 
 def choose_head(bundle: Bundle, name: str, mode: Mode) -> Head:

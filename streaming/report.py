@@ -1,15 +1,16 @@
 """Reports: the answers of many hops, drawn together for a reader.
 
 A hop may be 100 samples, a reader wants ten lines a second. A report covers a run of hops: it goes out when
-another label has held for `hold` hops (so an odd hop changes nothing), at a gap, and each `interval`
-samples at the latest. Its probabilities are the mean over its hops, and its label is the class where that
-mean is largest.
+another label has held for `hold` hops and `lasting` samples (so an odd hop changes nothing), at a gap, where
+a signal or a silence begins, and each `interval` samples at the latest. Its probabilities are the mean over
+its hops, and its label is the class where that mean is largest.
 """
 
+from collections import Counter
 from dataclasses import dataclass, replace
 
 from streaming.head import Head
-from streaming.prediction import UNKNOWN, Prediction
+from streaming.prediction import NO_SIGNAL, UNKNOWN, Prediction
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ class Run:
         self.total = first.probabilities.copy()
         self.hops, self.unknown = 1, int(first.label == UNKNOWN)
         self.past = first.past
+        self.families = Counter([first.family])
 
     def add(self, prediction: Prediction) -> None:
         """One more hop."""
@@ -35,10 +37,16 @@ class Run:
         self.total += prediction.probabilities
         self.hops += 1
         self.unknown += prediction.label == UNKNOWN
+        self.families[prediction.family] += 1
         self.past = prediction.past if self.past == "warm" else self.past
 
     def label(self, classes: tuple[str, ...]) -> str:
-        """The class with the largest mean probability, or unknown where most hops were."""
+        """The class with the largest mean probability, or unknown where most hops were.
+
+        A run has either a signal in all of its hops or in none.
+        """
+        if self.first.label == NO_SIGNAL:
+            return NO_SIGNAL
         return UNKNOWN if self.unknown * 2 > self.hops else classes[int(self.total.argmax())]
 
     def report(self, classes: tuple[str, ...]) -> Report:
@@ -51,6 +59,10 @@ class Run:
             probability=float(mean.max()),
             probabilities=mean,
             past=self.past,
+            snr_db=self.last.snr_db,
+            bandwidth_hz=self.last.bandwidth_hz,
+            offset_hz=self.last.offset_hz,
+            family=self.families.most_common(1)[0][0],
         )
         return Report(drawn, self.hops)
 
@@ -58,16 +70,17 @@ class Run:
 def open_reporter(head: Head, rate_hz: float, report_ms: float) -> "Reporter":
     """A reporter for this head; a change must hold for a whole window and a quarter of the interval."""
     interval = max(1, round(rate_hz * report_ms / 1000))
-    return Reporter(head.classes, interval, hold=max(head.window, interval // 4) // head.hop)
+    lasting = interval // 4 // head.hop * head.hop
+    return Reporter(head.classes, interval, head.window // head.hop, lasting)
 
 
 class Reporter:
     """Predictions in, reports out."""
 
-    def __init__(self, classes: tuple[str, ...], interval: int, hold: int) -> None:
+    def __init__(self, classes: tuple[str, ...], interval: int, hold: int, lasting: int = 0) -> None:
         self.classes = classes
         self.interval = interval  # samples
-        self.hold = hold  # hops that another label must last to end a run
+        self.hold, self.lasting = hold, lasting  # hops and samples that another label must last to end a run
         self.run: Run | None = None
         self.other: list[
             Prediction
@@ -81,7 +94,7 @@ class Reporter:
         """The reports that this prediction completes."""
         reports = []
         newest = self.other[-1] if self.other else self.run.last if self.run else None
-        if newest and prediction.start > newest.end:  # a gap lies between
+        if newest and (prediction.start > newest.end or prediction.begin != newest.begin):
             reports += self.flush()
         if self.run is None:
             self.run = Run(prediction)
@@ -94,7 +107,8 @@ class Reporter:
             self.run.add(prediction)
         else:
             self.other.append(prediction)
-        if len(self.other) >= self.hold:
+        lasted = prediction.end - self.run.last.end
+        if len(self.other) >= self.hold and lasted >= self.lasting:
             reports.append(self.run.report(self.classes))
             self.run, *rest = Run(self.other[0]), *self.other[1:]
             self.other = []

@@ -1,0 +1,148 @@
+"""The intake: from a source's blocks to what there is to encode, and where there is nothing.
+
+There are two: `Level` for models that take the source's samples as they are, and `Tuned`, the whole front
+end, for models of signals on the air. Both give stretches that are encoded in one push.
+"""
+
+from bisect import bisect_left
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Protocol
+
+import numpy as np
+
+from streaming.agc import Agc
+from streaming.block import Block, Samples
+from streaming.estimate import Estimate
+from streaming.follower import Begins, Piece
+from streaming.frontend import FrontEnd, FrontEndSettings, Output, Silence
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Consecutive samples of one signal; sample i lies at `start + i * step` in the source's count."""
+
+    samples: Samples  # (T,), at the model's rate and level
+    start: float
+    step: float
+    begins: Begins | None  # None: it goes on from the stretch before
+    ends: tuple[int, ...] = ()  # samples up to which each estimate holds
+    estimates: tuple[Estimate, ...] = ()
+
+    def estimate(self, samples: int) -> Estimate | None:
+        """What was known when this many samples had come."""
+        return self.estimates[bisect_left(self.ends, samples)] if self.estimates else None
+
+
+Item = Stretch | Silence
+
+
+class Intake(Protocol):
+    """Blocks of one stream in, in order; how they are cut never shows."""
+
+    @property
+    def next(self) -> int | None:
+        """Index of the sample that should come next."""
+
+    @property
+    def skipped(self) -> int:
+        """Samples before gaps and ends that were too few to judge."""
+
+    def push(self, block: Block) -> list[Item]:
+        """What this block completes."""
+
+    def flush(self) -> list[Item]:
+        """What is left, as the stream ends."""
+
+    def retune(self) -> list[Item]:
+        """What is left; the next block is of another frequency, even where it follows the one before."""
+
+
+class Level:
+    """A causal AGC alone."""
+
+    def __init__(self, agc_samples: float) -> None:
+        self.agc = Agc(agc_samples)
+        self.next: int | None = None
+        self.skipped = 0
+
+    def push(self, block: Block) -> list[Item]:
+        """The block at unit power; after a gap the level begins anew."""
+        begins: Begins | None = None
+        if block.index != self.next:
+            begins = "cold" if self.next is None else "gap"
+            self.agc.reset()
+        samples = self.agc.push(block.samples)
+        self.next = block.end
+        return [Stretch(samples, block.index, 1.0, begins)]
+
+    def flush(self) -> list[Item]:
+        """Nothing is held back."""
+        return []
+
+    def retune(self) -> list[Item]:
+        """Nothing is held back."""
+        if self.next is not None:
+            self.next = -1  # no block has this index
+        return []
+
+
+class Tuned:
+    """The front end, with the pieces of one signal side by side made into one stretch."""
+
+    def __init__(self, settings: FrontEndSettings) -> None:
+        self.front = FrontEnd(settings)
+
+    @property
+    def next(self) -> int | None:
+        """Index of the sample that should come next."""
+        return self.front.next
+
+    @property
+    def skipped(self) -> int:
+        """Samples that were too few to judge."""
+        return self.front.skipped
+
+    def push(self, block: Block) -> list[Item]:
+        """The signals and silences that this block completes."""
+        return stretches(self.front.push(block))
+
+    def flush(self) -> list[Item]:
+        """The rest of a signal."""
+        return stretches(self.front.flush())
+
+    def retune(self) -> list[Item]:
+        """The rest of a signal; the noise is another one from here on."""
+        return stretches(self.front.retune())
+
+
+def stretches(output: Output) -> list[Item]:
+    """Pieces that go on from each other as one."""
+    items: list[Item] = []
+    pieces: list[Piece] = []
+    for item in output:
+        if pieces and (isinstance(item, Silence) or item.begins):
+            items.append(stretch(pieces))
+            pieces = []
+        if isinstance(item, Silence):
+            items.append(item)
+        else:
+            pieces.append(item)
+    return [*items, stretch(pieces)] if pieces else items
+
+
+def stretch(pieces: list[Piece]) -> Stretch:
+    """Pieces of one signal."""
+    first = pieces[0]
+    ends = np.cumsum([len(piece.samples) for piece in pieces]).tolist()
+    samples = np.concatenate([piece.samples for piece in pieces])
+    known = tuple(piece.estimate for piece in pieces)
+    return Stretch(samples, first.start, first.step, first.begins, tuple(ends), known)
+
+
+def open_intake(frontend: Mapping[str, Any]) -> Intake:
+    """The intake that a bundle's front-end settings describe."""
+    if "fraction" not in frontend:
+        return Level(frontend["agc_samples"])
+    known = {field.name for field in fields(FrontEndSettings)}
+    return Tuned(FrontEndSettings(**{name: value for name, value in frontend.items() if name in known}))
