@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from streaming.encoder import Encoder, EncoderShape, iq
-from training.canonical import Agreement, added, agreement, directions, pooled, set_outputs
+from streaming.weights import folded
+from training.canonical import Agreement, added, agreement, directions, pooled, round_weights, set_outputs
 
 SMALL = EncoderShape(channels=4, depth=2, reduced=6, outputs=9, pooling="mean")
 
@@ -66,3 +67,14 @@ def test_distances_of_the_outputs_are_those_of_the_faded_directions():
     faded = (p @ V) * rho**1.5
     for i, j in ((0, 1), (2, 7)):
         assert np.linalg.norm(z[i] - z[j]) == pytest.approx(np.linalg.norm(faded[i] - faded[j]), rel=1e-3)
+
+
+def test_rounded_weights_are_bfloat16s_nearest_to_what_they_were():
+    encoder = Encoder(SMALL, seed=5)
+    before = folded(encoder)
+    round_weights(encoder)
+    for was, block in zip(before, folded(encoder), strict=True):
+        for old, new in ((was.conv1.taps, block.conv1.taps), (was.conv2.taps, block.conv2.taps)):
+            nearest = torch.from_numpy(old).bfloat16().float().numpy()
+            assert np.allclose(new, nearest, rtol=3e-7, atol=0)  # but for weight-norm's own rounding
+            assert np.array_equal(torch.from_numpy(new).bfloat16().float().numpy(), nearest)
