@@ -34,7 +34,7 @@ class LivePipeline:
     """Blocks of one stream in; one prediction for each hop of a signal out, once the window is full.
 
     Behind the front end, a signal that ends before its window is full is answered once, from what there was
-    of it, and silences are told as `streaming.silence` says.
+    of it (unless something stronger cut it off), and silences are told as `streaming.silence` says.
     """
 
     def __init__(self, bundle: Bundle, head: Head, engine: Engine) -> None:
@@ -91,6 +91,8 @@ class LivePipeline:
             return self._end(block) + self.silences.push(block, item)
         if item.begins is None:
             return []
+        if item.begins == "change":  # what came before was only the first part of a burst, or a spur
+            self._short = None
         found = self._end(block) + self.silences.end(block)
         self.stream.reset()
         self.window.reset()

@@ -166,6 +166,13 @@ def test_a_burst_shorter_than_the_window_is_answered_once_from_what_there_is(bun
     assert short[0].past == "signal"
 
 
+def test_a_burst_that_begins_near_the_end_of_a_block_is_one_signal(bundle, engine):
+    x = noise(60_000)
+    x[20_480 - 100 : 50_000] += 4 * psk(29_620, 50)
+    (found,) = emissions(push(live(bundle, engine), blocks(x)))
+    assert found[0].past == "change"
+
+
 def test_an_answer_says_what_was_measured_and_what_its_past_was(bundle, engine):
     long = emissions(push(live(bundle, engine), blocks(SCENE)))[0]
     assert {p.past for p in long} == {"signal", "warm"}
