@@ -9,8 +9,16 @@ KERNEL = $(wildcard streaming/native/*)
 demo: .venv/.wavetell
 	.venv/bin/python -m service.demo
 
+# The browser's tests have a process of their own: Playwright keeps an event loop running in its thread, which others
+# cannot share. Both processes run whatever the first one says, and either failing fails the target.
+BROWSER = tests/service/dashboard
+PYTEST = .venv/bin/python -m pytest
+
 test: .venv/.dev .venv/.system flower
-	.venv/bin/python -m pytest -m "not acceptance" --ignore tests/service/dashboard
+	failed=0; \
+	$(PYTEST) -m "not acceptance" --ignore $(BROWSER) || failed=1; \
+	$(PYTEST) -m "not acceptance" $(BROWSER) || failed=1; \
+	exit $$failed
 
 lint: .venv/.dev
 	.venv/bin/ruff format --check .
@@ -19,8 +27,10 @@ lint: .venv/.dev
 	.venv/bin/lint-imports
 
 acceptance: .venv/.dev .venv/.system flower
-	.venv/bin/python -m pytest -m acceptance --timeout 5400
-	.venv/bin/python -m pytest -m "not acceptance" tests/service/dashboard
+	failed=0; \
+	$(PYTEST) -m acceptance --timeout 5400 --ignore $(BROWSER) || failed=1; \
+	$(PYTEST) -m acceptance --timeout 5400 $(BROWSER) || failed=1; \
+	exit $$failed
 
 bench: .venv/.dev
 	.venv/bin/wavetell bench engine

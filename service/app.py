@@ -3,6 +3,7 @@
 from asyncio import get_running_loop
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.concurrency import run_in_threadpool
@@ -63,10 +64,17 @@ def create_app(station: Station, rules: Rules) -> ASGIApp:
         description="Names the modulation of live radio signals.",
         lifespan=lifespan,
         responses=PROBLEMS,
+        openapi_url=None,  # ours is below; FastAPI's own pages come from a CDN
     )
     app.state.station, app.state.rules, app.state.jobs = station, rules, Jobs(station)
     for module in ROUTERS:
         app.include_router(module.router)
+
+    @app.get("/openapi.json", include_in_schema=False)
+    async def document() -> dict[str, Any]:
+        made = app.openapi()
+        predict.fit_example(made, station.predictor.bundle)
+        return made
 
     @app.exception_handler(WavetellError)
     async def user_error(_: Request, error: WavetellError) -> JSONResponse:

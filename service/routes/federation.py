@@ -8,12 +8,14 @@ from fastapi.concurrency import run_in_threadpool
 
 from service import federation
 from service.routes.common import TheStation
+from service.shapes.shape import returns
+from service.shapes.system import Federation
 from service.sources import listed
 
 router = APIRouter(prefix="/v1/federation", tags=["federation"])
 
 
-@router.get("")
+@router.get("", **returns(Federation))
 async def state(station: TheStation) -> dict[str, Any]:
     """Runs that are coordinated here, with stations, rounds, loss, accuracy; and this station's part."""
     folders = [Path(name).expanduser() for name in listed(station.values.federation)]

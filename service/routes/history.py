@@ -8,6 +8,8 @@ from fastapi.concurrency import run_in_threadpool
 from service import sigmf
 from service.queries import Order, RunQuery, find_events, find_runs
 from service.routes.common import From, TheStation, TheStream, To, as_ns
+from service.shapes.air import Metadata, PastEvents, PastRuns
+from service.shapes.shape import returns
 from streaming.errors import ConfigError
 
 router = APIRouter(prefix="/v1", tags=["history"])
@@ -18,7 +20,7 @@ Probability = Annotated[float, Query(ge=0, le=1)]
 MOST = 10_000  # annotations in one answer
 
 
-@router.get("/streams/{stream_id}/predictions")
+@router.get("/streams/{stream_id}/predictions", **returns(PastRuns))
 async def predictions(
     station: TheStation,
     stream_id: str,
@@ -48,7 +50,7 @@ async def predictions(
     return {"predictions": [run.describe() for run in page.rows], "cursor": page.cursor}
 
 
-@router.get("/events")
+@router.get("/events", **returns(PastEvents))
 async def events(
     station: TheStation,
     stream: Annotated[str, Query(max_length=100)] = "",
@@ -60,7 +62,7 @@ async def events(
     return {"events": [event.describe() for event in page.rows], "cursor": page.cursor}
 
 
-@router.get("/streams/{stream_id}/annotations")
+@router.get("/streams/{stream_id}/annotations", **returns(Metadata))
 async def annotations(
     station: TheStation, stream: TheStream, from_: From = None, to: To = None
 ) -> dict[str, Any]:

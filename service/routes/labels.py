@@ -8,6 +8,8 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, ConfigDict, Field
 
 from service.routes.common import Span, TheStation
+from service.shapes.shape import returns
+from service.shapes.teaching import Fitted, GivenLabel, GivenLabels
 
 router = APIRouter(prefix="/v1", tags=["teach"])
 
@@ -27,7 +29,7 @@ class WhatToFit(BaseModel):
     streams: list[str] | None = Field(None, max_length=1000)
 
 
-@router.post("/labels", status_code=201)
+@router.post("/labels", **returns(GivenLabel, 201))
 async def add(
     station: TheStation,
     new: Annotated[NewLabel, Body(examples=[{"stream": "STREAM", "label": "OOK", "seconds": 0.2}])],
@@ -38,7 +40,7 @@ async def add(
     return asdict(label)
 
 
-@router.get("/labels")
+@router.get("/labels", **returns(GivenLabels))
 async def list_all(station: TheStation) -> dict[str, Any]:
     """Every label, oldest first, and how many there are of each."""
     labels = await run_in_threadpool(station.labels.list)
@@ -48,7 +50,7 @@ async def list_all(station: TheStation) -> dict[str, Any]:
     return {"labels": [asdict(label) for label in labels], "counts": counts}
 
 
-@router.post("/heads/{name}/fit")
+@router.post("/heads/{name}/fit", **returns(Fitted))
 async def fit(
     station: TheStation,
     name: Annotated[str, Path(max_length=64)],

@@ -7,12 +7,14 @@ from fastapi.concurrency import run_in_threadpool
 
 from service.models import describe
 from service.routes.common import TheStation
+from service.shapes.shape import returns
+from service.shapes.teaching import Active, ModelAbout, Models
 
 router = APIRouter(prefix="/v1/models", tags=["models"])
 Name = Annotated[str, Path(max_length=64)]
 
 
-@router.get("")
+@router.get("", **returns(Models))
 async def list_all(station: TheStation) -> dict[str, Any]:
     """Every model, and which were in use in turn."""
     models = await run_in_threadpool(station.models.list)
@@ -21,7 +23,7 @@ async def list_all(station: TheStation) -> dict[str, Any]:
 
 @router.put(
     "/{name}",
-    status_code=201,
+    **returns(ModelAbout, 201),
     openapi_extra={
         "requestBody": {
             "required": True,
@@ -34,13 +36,13 @@ async def upload(request: Request, station: TheStation, name: Name) -> dict[str,
     return describe(await run_in_threadpool(station.models.add, name, await request.body()), active=False)
 
 
-@router.post("/rollback")
+@router.post("/rollback", **returns(Active))
 async def roll_back(station: TheStation) -> dict[str, str]:
     """Put the model before this one to use again."""
     return {"active": await run_in_threadpool(station.roll_back)}
 
 
-@router.post("/{name}/activate")
+@router.post("/{name}/activate", **returns(Active))
 async def activate(station: TheStation, name: Name) -> dict[str, str]:
     """Put a model to use: it is warmed from what is kept, and every stream switches at one hop."""
     return {"active": await run_in_threadpool(station.activate, name)}

@@ -10,6 +10,8 @@ from service.errors import NotFound
 from service.plugins import Jobs, status
 from service.routes.common import TheStation
 from service.routes.predict import LOWEST_HZ, read_raw
+from service.shapes.shape import returns
+from service.shapes.system import Job, JobResult, Parameter
 from streaming.errors import InputError
 
 router = APIRouter(prefix="/plugins", tags=["IQEngine"])
@@ -38,13 +40,13 @@ def the_jobs(request: Request) -> Jobs:
     return jobs
 
 
-@router.get("")
+@router.get("", **returns(list[str]))
 async def names() -> list[str]:
     """The plug-ins here."""
     return [NAME]
 
 
-@router.get("/{function}")
+@router.get("/{function}", **returns(dict[str, Parameter]))
 async def parameters(function: str) -> dict[str, Any]:
     """What the plug-in can be told; without any, IQEngine would hide its button."""
     known(function)
@@ -52,7 +54,7 @@ async def parameters(function: str) -> dict[str, Any]:
     return {"head": head}
 
 
-@router.post("/{function}", openapi_extra={"requestBody": BODY})
+@router.post("/{function}", openapi_extra={"requestBody": BODY}, **returns(Job))
 async def run(request: Request, station: TheStation, function: str) -> dict[str, Any]:
     """Begin to name the modulation in what was sent."""
     known(function)
@@ -74,13 +76,13 @@ async def run(request: Request, station: TheStation, function: str) -> dict[str,
     return the_jobs(request).start(block, str(about.get("file_name", ""))[:200], head_of(custom))
 
 
-@router.get("/{job_id}/status")
+@router.get("/{job_id}/status", **returns(Job))
 async def progress(request: Request, job_id: str) -> dict[str, Any]:
     """How far a job is."""
     return status(job_of(request, job_id))
 
 
-@router.get("/{job_id}/result")
+@router.get("/{job_id}/result", **returns(JobResult))
 async def result(request: Request, job_id: str) -> dict[str, Any]:
     """The annotations; samples are counted from the first that was sent."""
     job = job_of(request, job_id)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from fastapi import APIRouter, Query, Request
 from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.datastructures import UploadFile
 
@@ -14,8 +15,12 @@ from hardware.file import FileSource
 from hardware.samples import sample_bytes, to_complex
 from hardware.sigmf_file import read_sigmf
 from service.routes.common import TheStation
+from service.shapes.air import Predicted
+from service.shapes.shape import returns
 from streaming.block import Block
+from streaming.bundle import Bundle
 from streaming.errors import InputError
+from streaming.pipeline import choose_head
 
 router = APIRouter(prefix="/v1", tags=["predict"])
 LOWEST_HZ = 0.001  # below, times would not fit into the answer
@@ -30,6 +35,7 @@ class FewSamples(BaseModel):
     rate_hz: float = Field(1.0, ge=LOWEST_HZ, le=1e12)
 
 
+TURN = [[1, 0], [0, 1], [-1, 0], [0, -1]]  # of a tone at a quarter of the rate
 BODY = {
     "required": True,
     "content": {
@@ -49,16 +55,13 @@ BODY = {
         },
         "application/json": {
             "schema": FewSamples.model_json_schema(),
-            "example": {
-                "samples": [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]] * 500,
-                "rate_hz": 48000,
-            },
+            "example": {"samples": TURN * 500, "rate_hz": 48000},
         },
     },
 }
 
 
-@router.post("/predict", openapi_extra={"requestBody": BODY})
+@router.post("/predict", openapi_extra={"requestBody": BODY}, **returns(Predicted))
 async def predict(
     request: Request,
     station: TheStation,
@@ -77,7 +80,7 @@ async def predict(
         Literal["window", "hop"],
         Query(description="from one answer's window to the next's: side by side, or a hop"),
     ] = "window",
-) -> dict[str, Any]:
+) -> JSONResponse:
     """Name the modulation: one answer a window, and one for the whole.
 
     Each has the label, calibrated probabilities, and an SNR estimate where the spectrum shows one.
@@ -89,7 +92,14 @@ async def predict(
         blocks = [read_json(await request.body())]
     else:
         blocks = [read_raw(await request.body(), datatype, rate_hz)]
-    return await run_in_threadpool(station.predictor.predict, blocks, head, frame, step)
+    return JSONResponse(await run_in_threadpool(station.predictor.predict, blocks, head, frame, step))
+
+
+def fit_example(document: dict[str, Any], bundle: Bundle) -> None:
+    """Make the JSON example long enough for the model that runs."""
+    window = choose_head(bundle, "", "live").window
+    content = document["paths"]["/v1/predict"]["post"]["requestBody"]["content"]["application/json"]
+    content["example"] = {"samples": TURN * -(-window // 2), "rate_hz": 48000}
 
 
 def read_raw(body: bytes, datatype: str, rate_hz: float) -> Block:

@@ -8,6 +8,8 @@ from fastapi.responses import FileResponse, StreamingResponse
 from pydantic import Field
 
 from service.routes.common import Span, TheStation, TheStream
+from service.shapes.air import NewId, Recording
+from service.shapes.shape import returns
 
 router = APIRouter(prefix="/v1", tags=["recordings"])
 
@@ -18,7 +20,7 @@ class NewRecording(Span):
     next_seconds: float | None = Field(None, gt=0, le=3600)
 
 
-@router.post("/streams/{stream_id}/recordings", status_code=201)
+@router.post("/streams/{stream_id}/recordings", **returns(NewId, 201))
 async def record(
     station: TheStation, stream: TheStream, new: Annotated[NewRecording, Body(examples=[{"seconds": 0.1}])]
 ) -> dict[str, str]:
@@ -30,13 +32,13 @@ async def record(
     return {"id": recording}
 
 
-@router.get("/recordings")
+@router.get("/recordings", **returns(list[Recording]))
 async def list_all(station: TheStation) -> list[dict[str, Any]]:
     """Every recording."""
     return await run_in_threadpool(station.recordings.list)
 
 
-@router.post("/recordings/{recording}/finish")
+@router.post("/recordings/{recording}/finish", **returns(Recording))
 async def finish(station: TheStation, recording: str) -> dict[str, Any]:
     """End a recording that is being made."""
     await run_in_threadpool(station.recordings.finish, recording)

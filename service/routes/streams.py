@@ -7,6 +7,8 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, ConfigDict, Field
 
 from service.routes.common import TheStation, TheStream
+from service.shapes.air import StreamState
+from service.shapes.shape import returns
 from service.sources import check_source
 from service.station import Station
 from service.streams import Stream
@@ -49,7 +51,7 @@ def describe(station: Station, stream: Stream) -> dict[str, Any]:
     }
 
 
-@router.post("", status_code=201)
+@router.post("", **returns(StreamState, 201))
 async def create(
     station: TheStation,
     new: Annotated[NewStream, Body(examples=[{"source": "tone:?rate=48k", "name": "a tone"}])],
@@ -62,19 +64,19 @@ async def create(
     return describe(station, stream)
 
 
-@router.get("")
+@router.get("", **returns(list[StreamState]))
 async def list_all(station: TheStation) -> list[dict[str, Any]]:
     """Every stream."""
     return [describe(station, stream) for stream in list(station.runtime.streams.values())]
 
 
-@router.get("/{stream_id}")
+@router.get("/{stream_id}", **returns(StreamState))
 async def inspect(station: TheStation, stream: TheStream) -> dict[str, Any]:
     """One stream, with its newest answer."""
     return describe(station, stream)
 
 
-@router.patch("/{stream_id}")
+@router.patch("/{stream_id}", **returns(StreamState))
 async def change(
     station: TheStation, stream: TheStream, change: Annotated[Change, Body(examples=[{"state": "paused"}])]
 ) -> dict[str, Any]:

@@ -14,6 +14,8 @@ from service.guard import token_in
 from service.metrics import render
 from service.routes.common import TheStation
 from service.security import COOKIE
+from service.shapes.shape import returns
+from service.shapes.system import Devices, Health, LoggedIn, Ready, Session
 from streaming.errors import WavetellError
 
 router = APIRouter(tags=["system"])
@@ -28,7 +30,7 @@ class Login(BaseModel):
     token: str = Field(max_length=200, pattern=r"^[A-Za-z0-9_-]+$")
 
 
-@router.get("/v1/health")
+@router.get("/v1/health", **returns(Health))
 async def health(station: TheStation) -> dict[str, Any]:
     """Whether the service is up, and what runs in it."""
     runtime = station.runtime
@@ -42,7 +44,7 @@ async def health(station: TheStation) -> dict[str, Any]:
     }
 
 
-@router.get("/v1/ready")
+@router.get("/v1/ready", response_model=Ready, responses={503: {"model": Ready}})
 async def ready(station: TheStation) -> JSONResponse:
     """Whether every stream runs and history can be written; 503 where not, with what is wrong."""
     wrong = [
@@ -59,7 +61,7 @@ async def metrics(station: TheStation) -> Response:
     return Response(render(station), media_type="text/plain; version=0.0.4")
 
 
-@router.get("/v1/devices")
+@router.get("/v1/devices", **returns(Devices))
 async def devices() -> dict[str, Any]:
     """The radios of this machine, and what each can do."""
     try:
@@ -69,7 +71,7 @@ async def devices() -> dict[str, Any]:
     return {"devices": [device.to_json() for device in found], "problem": ""}
 
 
-@router.get("/v1/login")
+@router.get("/v1/login", **returns(Session))
 async def session(request: Request) -> dict[str, Any]:
     """Whether a token is needed here, and the role of the one that came with this request."""
     rules = request.app.state.rules
@@ -77,7 +79,7 @@ async def session(request: Request) -> dict[str, Any]:
     return {"needed": not rules.open, "role": role}
 
 
-@router.post("/v1/login")
+@router.post("/v1/login", **returns(LoggedIn))
 async def login(
     request: Request,
     station: TheStation,

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import jsonschema
 import pytest
 
 from tests.service.conftest import serving
@@ -42,6 +43,39 @@ def test_the_examples_of_the_document_run(service):
     for label in service.get("/v1/labels").json()["labels"]:
         service.http.delete(f"/v1/labels/{label['id']}")
     service.post("/v1/models/rollback")
+
+
+def test_answers_have_the_documented_fields_and_no_others(service):
+    """With something in them: whatever schemathesis sends, most of what it gets back is empty."""
+    document = service.get("/openapi.json").json()
+    stream = service.stream("tone:?rate=48k&snr_db=10", name="documented")
+    service.until(f"/v1/streams/{stream}", lambda s: s["latest"] and s["kept"]["end"] > 24_000)
+    service.until(f"/v1/streams/{stream}/predictions", lambda answer: answer["predictions"])
+    service.until(f"/v1/events?stream={stream}", lambda answer: answer["events"])
+    label = service.post("/v1/labels", json={"stream": stream, "label": "tone", "seconds": 0.1}).json()
+    recording = service.post(f"/v1/streams/{stream}/recordings", json={"seconds": 0.1}).json()["id"]
+    checked = set()
+    for path, methods in document["paths"].items():
+        content = methods.get("get", {}).get("responses", {}).get("200", {}).get("content", {})
+        if "application/json" not in content or "{job_id}" in path or "{kind}" in path:
+            continue
+        schema = content["application/json"]["schema"] | {"components": document["components"]}
+        url = path.replace("{stream_id}", stream).replace("{function}", "wavetell")
+        jsonschema.validate(service.get(url).json(), schema)
+        checked.add(path)
+    paths = (
+        "streams",
+        "labels",
+        "models",
+        "recordings",
+        "events",
+        "health",
+        "streams/{stream_id}/predictions",
+    )
+    assert {f"/v1/{path}" for path in paths} <= checked
+    service.http.delete(f"/v1/labels/{label['id']}")
+    service.http.delete(f"/v1/recordings/{recording}")
+    service.http.delete(f"/v1/streams/{stream}")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import re
 import time
 
-from service.routes.dashboard import FILES
+from service.routes.dashboard import DASHBOARD
 from tests.service.conftest import serving
 from tests.service.dashboard.air import CLASSES
 from tests.service.dashboard.conftest import TUNED, looking, wait_for_answer
@@ -26,8 +26,8 @@ def picture(page, canvas, colour=0):
 
 
 def test_the_page_is_small_and_needs_nobody_else(service):
-    assert sum(len(file.content) for file in FILES.values()) < 500_000
-    for name, file in FILES.items():
+    assert sum(len(file.content) for file in DASHBOARD.files.values()) < 500_000
+    for name, file in DASHBOARD.files.items():
         if not name.startswith("vendor/"):
             outside = re.findall(rb"https?://[^\s\"')]+", file.content)
             assert [url for url in outside if b"www.w3.org/2000/svg" not in url] == [], name
