@@ -109,7 +109,8 @@ def find_bundle(name_or_path: str | Path) -> Path:
 
 def parse_bundle(raw: bytes, name: str) -> Bundle:
     """The bundle in the bytes of a file; every part is checked against its sha256."""
-    if raw[:2] == b"PK" or raw[:1] == b"\x80":
+    # A safetensors file begins with a length, which may look like either; behind it comes its JSON.
+    if raw[8:9] != b"{" and (raw[:2] == b"PK" or raw[:1] == b"\x80"):
         raise BundleError("this is a pickle or zip file, not a bundle; wavetell never unpickles a model")
     description = read_description(raw)
     try:

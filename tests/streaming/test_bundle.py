@@ -96,6 +96,18 @@ def test_a_pickle_is_refused_and_never_run(path, tmp_path):
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.mark.parametrize("begins", [b"\x80", b"PK"])
+def test_a_bundle_whose_length_looks_like_a_pickle_or_a_zip_is_read(bundle, path, begins):
+    bundle.meta["provenance"]["note"] = ""
+    bundle.save(path)
+    length = int.from_bytes(path.read_bytes()[:8], "little")
+    more = (int.from_bytes(begins, "little") - length) % 256 ** len(begins)
+    bundle.meta["provenance"]["note"] = "x" * more
+    bundle.save(path)
+    assert path.read_bytes().startswith(begins)
+    assert load_bundle(path).sha256 == bundle.sha256
+
+
 def test_a_foreign_safetensors_file_is_named(path):
     save_file({"weight": np.zeros(3, np.float32)}, path)
     assert "no wavetell description" in error_of(path)
