@@ -14,6 +14,7 @@ from service.events import Event
 from service.history import EVENT_COLUMNS, RUN_COLUMNS
 from service.runs import Run
 from streaming.errors import ConfigError
+from streaming.prediction import NO_SIGNAL
 
 Order = Literal["newest", "oldest", "least_sure"]
 # order -> (the column it sorts by, its direction, and how the next page lies to the cursor)
@@ -66,6 +67,9 @@ def find_runs(database: Database, query: RunQuery) -> Page:
         if value is not None and value != "":
             where.append(condition)
             values.append(value)
+    if query.order == "least_sure":
+        where.append("label <> ?")  # nobody was asked
+        values.append(NO_SIGNAL)
     if query.cursor:
         where.append(f"({column}, id) {beyond} (?, ?)")
         values += read_cursor(query.cursor)

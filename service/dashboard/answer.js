@@ -2,9 +2,14 @@
 
 import { styleOf } from "./colours.js";
 import { make } from "./dom.js";
-import { percent, seconds } from "./units.js";
+import { metric, NO_SIGNAL, offset, percent, seconds, sureness } from "./units.js";
 
-const PAST = { cold: "the stream has just begun", gap: "just after a gap" };
+const PAST = {
+  cold: "the stream has just begun",
+  gap: "just after a gap",
+  signal: "a signal has just begun",
+  change: "it has just become another signal",
+};
 
 export class Answer {
   constructor(place) {
@@ -29,15 +34,10 @@ export class Answer {
     this.label.textContent = report.label;
     this.label.style.setProperty("--label", style.colour);
     this.past.textContent = PAST[report.past] ?? "";
-    const facts = [
-      ["sure", percent(report.probability)],
-      ["SNR", report.snr_db === null ? "—" : `${report.snr_db} dB`],
-      ["for", seconds(report.held_s)],
-    ];
     this.facts.replaceChildren(
-      ...facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))),
+      ...facts(report).map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))),
     );
-    this.drawBars(report.probabilities);
+    this.drawBars(report.label === NO_SIGNAL ? {} : report.probabilities);
   }
 
   drawBars(probabilities) {
@@ -66,6 +66,21 @@ export class Answer {
 
   // Only changes that lasted are read aloud.
   say(event) {
-    this.spoken.textContent = `${event.label}, ${percent(event.probability)} sure`;
+    const sure = sureness(event);
+    this.spoken.textContent = sure ? `${event.label}, ${sure} sure` : event.label;
   }
+}
+
+// What is known of an answer; some models and signals have more than others.
+function facts(report) {
+  const { family, snr_db, bandwidth_hz, offset_hz, held_s } = report;
+  const heard = [
+    ["sure", sureness(report)],
+    ["family", family ?? ""],
+    ["SNR", snr_db == null ? "—" : `${snr_db} dB`],
+    ["bandwidth", bandwidth_hz == null ? "" : `${metric(bandwidth_hz, 3)}Hz`],
+    ["offset", offset_hz == null ? "" : offset(offset_hz)],
+  ];
+  const found = report.label === NO_SIGNAL ? [] : heard.filter(([, text]) => text);
+  return [...found, ["for", seconds(held_s)]];
 }

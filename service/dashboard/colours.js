@@ -1,8 +1,11 @@
 // Colours that a colour-blind reader can tell apart: Okabe and Ito's, and patterns where there are more classes.
 
+import { NO_SIGNAL } from "./units.js";
+
 const OKABE_ITO = ["#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7"];
 const INKS = ["#000", "#000", "#000", "#000", "#fff", "#000", "#000"]; // that can be read on them
 const UNKNOWN = { colour: "#8a8f98", ink: "#000", pattern: 0 };
+const SILENCE = { colour: "#6b7280", ink: "#fff", pattern: 0 };
 const NOISE = { colour: "#c3c8cf", ink: "#000", pattern: 1 };
 
 // Labels in the order in which this browser saw them first: each keeps its colour, whatever model runs.
@@ -11,7 +14,8 @@ const known = JSON.parse(localStorage.getItem("labels") ?? "[]");
 // Colour, ink and pattern of a label.
 export function styleOf(label) {
   if (label === "unknown") return UNKNOWN;
-  if (label === "noise" || label === "no signal") return NOISE;
+  if (label === "noise") return NOISE;
+  if (label === NO_SIGNAL) return SILENCE;
   if (!known.includes(label)) {
     known.push(label);
     localStorage.setItem("labels", JSON.stringify(known));

@@ -1,7 +1,7 @@
 // The hand on the waterfall: drag chooses a stretch, the wheel zooms, keys do all of it, too.
 
 import { frequencyAt, frequencyText } from "./spectrum.js";
-import { clock, percent } from "./units.js";
+import { clock, sureness } from "./units.js";
 
 const CLICK_PX = 4; // a drag shorter than this is a click, which lets go
 
@@ -66,7 +66,7 @@ export class Hand {
       parts.push(
         `${Math.round(air.rows.db(at, Math.min(air.rows.bins - 1, Math.floor(band * air.rows.bins))))} dB`,
       );
-    if (run) parts.push(`${run.label} ${percent(run.probability)}`);
+    if (run) parts.push(`${run.label} ${sureness(run)}`);
     this.pointer.textContent = parts.join("  ·  ");
     this.pointer.hidden = false;
     this.pointer.style.left = `${100 * x}%`;

@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { make } from "./dom.js";
 import { swatch } from "./teach.js";
-import { clock, percent } from "./units.js";
+import { clock, sureness } from "./units.js";
 
 const MOST = 30;
 
@@ -23,8 +23,10 @@ export class Lately {
   }
 }
 
-function line({ since, label, probability, snr_db }) {
-  const how = snr_db === null ? percent(probability) : `${percent(probability)}, ${snr_db} dB`;
+function line(event) {
+  const { since, label, snr_db } = event,
+    sure = sureness(event);
+  const how = sure && snr_db != null ? `${sure}, ${snr_db} dB` : sure;
   return make(
     "li",
     {},

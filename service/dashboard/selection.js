@@ -2,7 +2,7 @@
 
 import { ApiError, call, get, getBytes, post, remove } from "./api.js";
 import { attempt, make, toast } from "./dom.js";
-import { clock, percent, seconds } from "./units.js";
+import { clock, seconds, sureness } from "./units.js";
 
 const AGAIN = "played again: ";
 
@@ -103,8 +103,9 @@ export class Selection {
       const samples = await getBytes(`v1/recordings/${id}/sigmf-data`);
       const answer = await call("POST", `v1/predict?datatype=cf32_le&rate_hz=${this.page.air.rate}`, samples);
       const { whole, windows } = await answer.json();
-      const snr = whole.snr_db == null ? "" : `, SNR ${whole.snr_db} dB`;
-      this.said.textContent = `${whole.label}, ${percent(whole.probability)} sure over ${windows.length} windows${snr}`;
+      const sure = sureness(whole),
+        snr = !sure || whole.snr_db == null ? "" : `, SNR ${whole.snr_db} dB`;
+      this.said.textContent = `${whole.label}${sure && `, ${sure} sure`} over ${windows.length} windows${snr}`;
     } finally {
       await remove(`v1/recordings/${id}`);
     }

@@ -1,5 +1,6 @@
 // The spectrum: power by frequency, now, with the peaks of the last seconds; its axis is the waterfall's, too.
 
+import { styleOf } from "./colours.js";
 import { fit, themed } from "./dom.js";
 import { metric } from "./units.js";
 
@@ -44,6 +45,7 @@ export class Spectrum {
     context.beginPath();
     context.rect(left, 0, width - left, bottom);
     context.clip();
+    this.drawBand(air, x, bottom, ratio);
     context.lineJoin = "round";
     this.trace(this.peaks, x, y);
     context.strokeStyle = themed("--peak");
@@ -61,6 +63,17 @@ export class Spectrum {
     context.fillStyle = shade;
     context.fill();
     context.restore();
+  }
+
+  // Where the signal lies that the answer is about, where the front end has measured it.
+  drawBand({ latest, rate }, x, bottom, ratio) {
+    if (latest?.bandwidth_hz == null || latest.offset_hz == null) return;
+    const [low, high] = [-0.5, 0.5].map((side) => x(0.5 + (latest.offset_hz + side * latest.bandwidth_hz) / rate));
+    this.context.fillStyle = styleOf(latest.label).colour;
+    this.context.globalAlpha = 0.18;
+    this.context.fillRect(low, 0, high - low, bottom);
+    this.context.globalAlpha = 1;
+    this.context.fillRect(low, 0, high - low, 3 * ratio);
   }
 
   trace(values, x, y) {

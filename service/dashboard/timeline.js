@@ -2,7 +2,7 @@
 
 import { fillOf, styleOf } from "./colours.js";
 import { fit, themed } from "./dom.js";
-import { clock } from "./units.js";
+import { clock, NO_SIGNAL } from "./units.js";
 import { stripes } from "./waterfall.js";
 
 const STEPS_S = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120];
@@ -34,11 +34,11 @@ export class Timeline {
       const top = Math.max(0, y(run.t1)),
         bottom = Math.min(height, y(run.t0));
       const style = styleOf(run.label);
-      const wide = room * (0.5 + 0.5 * run.probability);
+      const wide = room * (run.label === NO_SIGNAL ? 0.15 : 0.5 + 0.5 * run.probability);
       context.fillStyle = fillOf(context, style);
       context.fillRect(left, top, wide, Math.max(1, bottom - top - (bottom - top > 3 ? 1 : 0)));
       const middle = (top + bottom) / 2;
-      if (bottom - top < 13 * ratio || middle > free) continue;
+      if (bottom - top < 13 * ratio || middle > free || run.label === NO_SIGNAL) continue;
       if (style.pattern) {
         context.fillStyle = style.colour;
         context.fillRect(left, middle - 7 * ratio, wide, 14 * ratio); // no hatching under letters

@@ -21,6 +21,14 @@ export function fromMetric(text) {
 
 export const percent = (share) => `${Math.round(100 * share)} %`;
 
+export const NO_SIGNAL = "no signal"; // the front end's answer where there is nothing to name
+
+// How sure an answer is; where there is no signal, nobody was asked.
+export const sureness = ({ label, probability }) => (label === NO_SIGNAL ? "" : percent(probability));
+
+// "+12.5 kHz"
+export const offset = (hz) => `${hz > 0 ? "+" : ""}${metric(hz, 4)}Hz`;
+
 export function bytes(count) {
   return count < 1e3 ? `${count} B` : `${metric(count, 3)}B`;
 }

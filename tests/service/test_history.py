@@ -80,6 +80,8 @@ def test_runs_are_found_by_time_label_and_confidence(history):
     assert pages(history, label="B", order="oldest") == runs[1::2]
     assert pages(history, from_ns=NOW + 5 * SECOND, to_ns=NOW + 8 * SECOND, order="oldest") == runs[5:8]
     assert pages(history, min_probability=0.6, max_probability=0.65, order="oldest") == runs[10:16]
+    history.keep(run(30, "no signal", probability=0.0))  # nobody was asked, so nobody was unsure
+    history.flush()
     assert pages(history, order="least_sure", limit=3)[:3] == runs[:3]
 
 
