@@ -6,7 +6,12 @@ from service.bench.flower import FLOWER, run_flower
 from service.bench.member import arithmetic
 from tests.require import need
 from tests.training.federation.support import federation, final_model, same
+from tests.training.federation.test_equality import FRAMES, SMALL, apart
+from training.federation.coordinator import Coordinator
+from training.federation.learner import make_manifest
 from training.federation.local import LocalExchange
+from training.federation.manifest import Terms
+from training.federation.simulate import simulate
 from training.federation.station import Station
 
 NAMES = ("s1", "s2")
@@ -27,3 +32,18 @@ def test_flower_gives_the_same_global_model(tmp_path, precision):
         for member in members:
             member.step()
     assert same(final_model(coordinator), final_model(ours))
+
+
+@pytest.mark.acceptance
+@pytest.mark.timeout(600)
+def test_stations_on_flower_learn_what_stations_in_one_process_learn(tmp_path):
+    need(FLOWER.exists(), "Flower's environment (make flower)")
+    manifest, model = make_manifest("flower", SMALL, 0)
+    terms = Terms(quorum=2, grace_s=5.0, deadline_s=500.0)
+    coordinator = Coordinator.create(tmp_path / "run", manifest, terms, model)
+    nodes = {f"client-{i}": f"client={i} frames={FRAMES}" for i in (1, 2)}
+    for station in nodes:
+        coordinator.stations.add(station)
+    run_flower(coordinator, nodes, tmp_path / "flower")
+    simulated = simulate(tmp_path / "simulation", SMALL, stations=2, frames=FRAMES)
+    assert apart(final_model(coordinator), final_model(simulated)) <= 1e-6
