@@ -12,7 +12,7 @@ from service.snr import snr_db
 from service.streams import Stream
 from streaming.block import Block
 from streaming.head import Head
-from streaming.prediction import Prediction, as_json, utc_text
+from streaming.prediction import NO_SIGNAL, Prediction, as_json, utc_text
 from streaming.report import Report, Reporter, open_reporter
 
 
@@ -62,14 +62,23 @@ class Answers:
             self.freq_hz = block.freq_hz
         if self._reporter is None:
             self._reporter = open_reporter(self.head, block.rate_hz, self.report_ms)
+        self._tell(self._reporter, predictions, block.rate_hz)
+
+    def end(self, predictions: list[Prediction]) -> None:
+        """The source has ended: hand on what was left of it."""
+        if self._reporter:
+            self._tell(self._reporter, predictions, self.stream.rate_hz)
+        self.flush()
+
+    def _tell(self, reporter: Reporter, predictions: list[Prediction], rate_hz: float) -> None:
         for prediction in predictions:
             self.stream.counts.labels[prediction.label] += 1
         if predictions and self.hub.wanted(f"{self.stream.id}/hops"):
             hops = [as_json(prediction, self.head.classes) for prediction in predictions]
             message = {"type": "hops", "stream": self.stream.id, "hops": hops}
             self.hub.publish(f"{self.stream.id}/hops", json.dumps(message))
-        for report in self._reporter.push(predictions):
-            self._report(report, block.rate_hz)
+        for report in reporter.push(predictions):
+            self._report(report, rate_hz)
 
     def flush(self) -> None:
         """Report what has not been reported yet."""
@@ -77,13 +86,17 @@ class Answers:
             for report in self._reporter.flush():
                 self._report(report, self.stream.rate_hz)
 
-    def close(self) -> None:
-        """The stream ends."""
-        self.flush()
+    def _snr_db(self, prediction: Prediction) -> float | None:
+        """What the front end measured; without one, a guess from the samples alone."""
+        if prediction.snr_db is not None:
+            return round(prediction.snr_db, 1)
+        if prediction.label == NO_SIGNAL:
+            return None
+        kept = self.stream.ring.blocks(prediction.start, prediction.end)
+        return snr_db(np.concatenate([block.samples for block in kept])) if kept else None
 
     def _report(self, report: Report, rate_hz: float) -> None:
         prediction = report.prediction
-        kept = self.stream.ring.blocks(prediction.start, prediction.end)
         short = Run(
             id="",
             stream=self.stream.id,
@@ -97,7 +110,7 @@ class Answers:
             probabilities=dict(zip(self.head.classes, prediction.probabilities.tolist(), strict=True)),
             hops=report.hops,
             past=prediction.past,
-            snr_db=snr_db(np.concatenate([block.samples for block in kept])) if kept else None,
+            snr_db=self._snr_db(prediction),
             rate_hz=rate_hz,
             freq_hz=self.freq_hz,
             sha256=self.sha256,

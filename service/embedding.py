@@ -1,4 +1,4 @@
-"""Embeddings of a stored stretch of I/Q, made just as the live pipeline makes them: level, engine, window."""
+"""Embeddings of a stored stretch of I/Q, made just as the live pipeline makes them."""
 
 from contextlib import closing
 from dataclasses import dataclass
@@ -6,14 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from streaming.agc import Agc
-from streaming.block import Samples
+from streaming.block import Block, Samples
 from streaming.bundle import Bundle, encoder_sha256
 from streaming.engine import Engine
 from streaming.errors import InputError
 from streaming.head import Head
-from streaming.window import Window
+from streaming.pipeline import LivePipeline, Windows
+from streaming.prediction import Prediction
 
+FRONT_END_PAST = 1 << 19  # 2 s at 250 kHz: enough to know the noise
 ROWS = 64  # windows kept of one stretch, evenly spread: a long one says little more than a short one
 
 
@@ -35,21 +36,38 @@ class Embedder:
         """Samples before a stretch that make it as it would be live."""
         return past_samples(self.bundle)
 
-    def embed(self, samples: Samples, past: int) -> NDArray[np.float32]:
+    def embed(self, samples: Samples, past: int, rate_hz: float) -> NDArray[np.float32]:
         """Samples (past + T,) to embeddings (n, outputs) of windows that lie within the T."""
-        head = self.head
-        window = Window(self.bundle.encoder, head.hop, head.window)
-        with closing(self.engine.stream()) as stream:
-            rows = window.push(stream.push(Agc(self.bundle.meta["frontend"]["agc_samples"]).push(samples)))
-        inside = rows[head.hop * (1 + np.arange(len(rows))) >= past + head.window]
-        if not len(inside):
+        with closing(Collector(self.bundle, self.head, self.engine)) as collector:
+            collector.push(Block(samples, 0, rate_hz))
+            collector.flush()
+        inside = [row for start, row in collector.rows if start >= past]
+        if not inside and "fraction" in self.bundle.meta["frontend"]:
+            raise InputError(f"no signal is in the {len(samples) - past:,} samples, or none long enough")
+        if not inside:
             raise InputError(
-                f"the stretch has {len(samples) - past:,} samples; a window needs {head.window:,}"
+                f"the stretch has {len(samples) - past:,} samples; a window needs {self.head.window:,}"
             )
         chosen = np.linspace(0, len(inside) - 1, min(ROWS, len(inside))).round().astype(int)
-        return np.ascontiguousarray(inside[chosen])
+        return np.stack([inside[i] for i in chosen])
+
+
+class Collector(LivePipeline):
+    """A pipeline that keeps the embeddings, with the first sample of their windows, and answers nothing."""
+
+    def __init__(self, bundle: Bundle, head: Head, engine: Engine) -> None:
+        super().__init__(bundle, head, engine)
+        self.rows: list[tuple[int, NDArray[np.float32]]] = []
+
+    def tell(self, block: Block, windows: Windows) -> list[Prediction]:
+        """Keep them."""
+        embeddings, ends, _ = windows
+        self.rows += [(start, row) for (start, _), row in zip(self.spans(ends), embeddings, strict=True)]
+        return []
 
 
 def past_samples(bundle: Bundle) -> int:
-    """How far back a model looks: its encoder, and the level before it."""
+    """How far back a model looks: its encoder, and the level before it; or a front end and its noise."""
+    if "fraction" in bundle.meta["frontend"]:
+        return FRONT_END_PAST
     return int(bundle.encoder.shape.receptive_field - 1 + 3 * bundle.meta["frontend"]["agc_samples"])

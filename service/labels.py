@@ -72,7 +72,7 @@ class LabelStore:
             window=window,
             hop=hop,
         )
-        rows = embedder.embed(block.samples, kept.past)
+        rows = embedder.embed(block.samples, kept.past, block.rate_hz)
         note = {
             "core:sample_start": kept.past,
             "core:sample_count": end - start,
@@ -106,7 +106,7 @@ class LabelStore:
         """Its embeddings: those that are stored if they are this model's, else made again."""
         if (label.encoder_sha256, label.window, label.hop) == embedder.key:
             return np.asarray(np.load(self._path(label.id, "npy"), allow_pickle=False), np.float32)
-        return embedder.embed(self.samples(label), label.past)
+        return embedder.embed(self.samples(label), label.past, label.rate_hz)
 
     def put_embeddings(self, label_id: str, rows: NDArray[np.float32]) -> None:
         """Store embeddings."""

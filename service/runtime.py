@@ -58,9 +58,8 @@ class Runtime:
             self._stopping = True
             self.work.notify_all()
         self._thread.join()
-        for answers in self.answers.values():
-            answers.close()
-        for pipeline in self.pipelines.values():
+        for stream_id, pipeline in self.pipelines.items():
+            self._end(self.streams[stream_id], pipeline, self.answers[stream_id])
             pipeline.close()
 
     def call(self, function: Callable[[], T]) -> T:
@@ -97,8 +96,9 @@ class Runtime:
         def end() -> None:
             with self.work:
                 del self.streams[stream.id]
-            self.answers.pop(stream.id).close()
-            self.pipelines.pop(stream.id).close()
+            pipeline = self.pipelines.pop(stream.id)
+            self._end(stream, pipeline, self.answers.pop(stream.id))
+            pipeline.close()
 
         self.call(end)
 
@@ -153,25 +153,37 @@ class Runtime:
     def _run(self) -> None:
         while True:
             with self.work:
-                while not (self._calls or self._stopping or any(s.queue for s in self.streams.values())):
+                while not (
+                    self._calls or self._stopping or any(s.queue or s.over for s in self.streams.values())
+                ):
                     self.work.wait()
                 calls, self._calls = self._calls, []
                 batch = [(stream, *stream.pop()) for stream in self.streams.values() if stream.queue]
-                if self._stopping and not batch and not calls:
+                ended = [s for s in self.streams.values() if s.over and not s.queue]
+                for stream in ended:
+                    stream.over = False
+                if self._stopping and not batch and not calls and not ended:
                     return
                 self.work.notify_all()  # readers of recordings may wait for room
             for call in calls:
                 call()
             present = [entry for entry in batch if entry[0].id in self.streams]
-            if not present:
-                continue
+            over = [stream for stream in ended if stream.id in self.streams]
             try:
-                self._process(present)
+                if present:
+                    self._process(present)
+                for stream in over:
+                    self._end(stream, self.pipelines[stream.id], self.answers[stream.id])
             except Exception as error:  # a fault of ours: these streams end, and the service goes on
                 log.exception("engine")
-                for stream, _, _ in present:
+                for stream in [*(entry[0] for entry in present), *over]:
                     stream.fail(f"internal error: {error!r}")
                     stream.close()
+
+    def _end(self, stream: Stream, pipeline: LivePipeline, answers: Answers) -> None:
+        """Answer what is left of a stream."""
+        answers.end(pipeline.flush())
+        stream.counts.skipped = pipeline.skipped
 
     def _process(self, batch: list[tuple[Stream, Block, float]]) -> None:
         began = time.monotonic()
@@ -191,6 +203,7 @@ class Runtime:
             work.append((pipeline, block, items))
         for (stream, block, arrived), predictions in zip(ready, push_all(self.engine, work), strict=True):
             stream.counts.processed += len(block.samples)
+            stream.counts.skipped = self.pipelines[stream.id].skipped
             self.answers[stream.id].push(block, predictions)
             stream.lag_s = time.monotonic() - arrived
             self.latency.add(stream.lag_s, len(predictions))

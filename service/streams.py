@@ -34,6 +34,7 @@ class Counts:
 
     processed: int = 0
     dropped: Counter[str] = field(default_factory=Counter)  # reason -> samples
+    skipped: int = 0  # of those processed, too few before a gap or an end to be judged
     gaps: int = 0
     labels: Counter[str] = field(default_factory=Counter)  # label -> hops
 
@@ -67,6 +68,7 @@ class Stream:
         self.patient = pace == "fast"
         self.queue: deque[tuple[Block, float]] = deque()  # with the monotonic time of arrival
         self.queued = 0  # samples
+        self.over = False  # the source has ended, and what is left of it has not been answered yet
         self.source: Source | None = None
         self._base = self._end = 0  # index of the source's first sample, and after the last that came
         self._anchor: tuple[int, int] | None = None  # an index, and the host's time when it was heard
@@ -89,6 +91,7 @@ class Stream:
             self._base = self._end + passed
             self._gap = Gap(passed, self.state, exact=False)
         self.source, self.state, self.error, self._stop = source, "running", "", threading.Event()
+        self.over = False
         self._thread = threading.Thread(
             target=self._run, args=(source, self._stop), name=f"read {self.id}", daemon=True
         )
@@ -102,7 +105,9 @@ class Stream:
                         break
                     self._take(block)
             if not stop.is_set():
-                self.state = "ended"
+                with self.work:
+                    self.state, self.over = "ended", True
+                    self.work.notify_all()
         except WavetellError as error:
             self.fail(str(error))
         except Exception as error:  # whatever it is, it ends this stream and no other
@@ -222,6 +227,7 @@ class Stream:
                 "received": counts.samples,
                 "processed": self.counts.processed,
                 "dropped": dict(self.counts.dropped),
+                "skipped": self.counts.skipped,
                 "lost": dict(counts.lost),
                 "lost_estimated": dict(counts.lost_estimated),
                 "gaps": self.counts.gaps,

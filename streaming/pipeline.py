@@ -109,21 +109,17 @@ class LivePipeline:
         full = int(np.searchsorted(ends, self.head.window))
         if len(ends) and item.estimates:
             self._short = (embeddings[-1:], ends[-1:], estimates[-1:]) if full == len(ends) else None
-        return self._answers(block, (embeddings[full:], ends[full:], estimates[full:]))
+        return self.tell(block, (embeddings[full:], ends[full:], estimates[full:]))
 
     def _end(self, block: Block) -> list[Prediction]:
         """A signal ends: the answer to one that was too short for a window."""
         short, self._short = self._short, None
-        return self._answers(block, short) if short else []
+        return self.tell(block, short) if short else []
 
-    def _answers(self, block: Block, windows: "Windows") -> list[Prediction]:
+    def tell(self, block: Block, windows: "Windows") -> list[Prediction]:
+        """What the head says of windows."""
         embeddings, ends, estimates = windows
-        starts = np.maximum(ends - self.head.window, 0)
-        spans = [
-            (round(self.begin + start * self.step), round(self.begin + end * self.step))
-            for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
-        ]
-        found = answers(self.head, embeddings, spans, block)
+        found = answers(self.head, embeddings, self.spans(ends), block)
         return [
             replace(
                 prediction,
@@ -134,6 +130,14 @@ class LivePipeline:
                 offset_hz=known.offset if known else None,
             )
             for prediction, end, known in zip(found, ends.tolist(), estimates, strict=True)
+        ]
+
+    def spans(self, ends: NDArray[np.int64]) -> list[tuple[int, int]]:
+        """Where windows that end here, in samples since the beginning, lie in the source's count."""
+        starts = np.maximum(ends - self.head.window, 0)
+        return [
+            (round(self.begin + start * self.step), round(self.begin + end * self.step))
+            for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
         ]
 
     def close(self) -> None:
@@ -187,6 +191,10 @@ class FramePipeline:
         frames = samples[: whole * self.frame].reshape(whole, self.frame)
         spans = [(end - self.frame, end) for end in ends.tolist()]
         return answers(self.head, self.encoder.encode(normalise(frames)), spans, block)
+
+    def flush(self) -> list[Prediction]:
+        """Nothing: what is left is no whole frame."""
+        return []
 
     def close(self) -> None:
         """Nothing to give back."""

@@ -67,6 +67,15 @@ class Run:
         return Report(drawn, self.hops)
 
 
+def drawn_together(predictions: list[Prediction], classes: tuple[str, ...]) -> Report:
+    """One answer for all; silences count only where there is nothing else."""
+    heard = [prediction for prediction in predictions if prediction.label != NO_SIGNAL] or predictions
+    run = Run(heard[0])
+    for prediction in heard[1:]:
+        run.add(prediction)
+    return run.report(classes)
+
+
 def open_reporter(head: Head, rate_hz: float, report_ms: float) -> "Reporter":
     """A reporter for this head; a change must hold for a whole window and a quarter of the interval."""
     interval = max(1, round(rate_hz * report_ms / 1000))

@@ -10,7 +10,7 @@ from streaming.block import Block
 from streaming.frontend import Silence
 from streaming.prediction import NO_SIGNAL, Prediction, utc_ns
 
-FIRST_S, EVERY_S = 0.02, 0.1
+FIRST, EVERY = (0.02, 512), (0.1, 4096)  # seconds, and samples at least: a rate may be low, or unknown and 1
 
 
 class Silences:
@@ -39,8 +39,8 @@ class Silences:
 
     def _next(self, rate_hz: float) -> float:
         """Where the next prediction ends."""
-        seconds = FIRST_S if self._told == self._begin else EVERY_S
-        return self._told + round(seconds * rate_hz)
+        seconds, samples = FIRST if self._told == self._begin else EVERY
+        return self._told + max(round(seconds * rate_hz), samples)
 
     def _tell(self, block: Block, end: float) -> Prediction:
         start, self._told = round(self._told), end

@@ -53,8 +53,9 @@ def run(args: argparse.Namespace) -> None:
                 write(report, head.classes, source)
             if args.seconds and block.end >= args.seconds * block.rate_hz:
                 break
-        for report in reporter.flush() if reporter else []:
-            write(report, head.classes, source)
+        if reporter is not None:
+            for report in reporter.push(pipeline.flush()) + reporter.flush():
+                write(report, head.classes, source)
         say_end(source)
 
 

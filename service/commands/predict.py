@@ -2,6 +2,7 @@
 
 With --frame N each N samples are a frame of their own, divided by its RMS and encoded from an empty state,
 as in the paper's sets. Without it the recording is a stream, and a window of it is answered with its past.
+A model for the air answers signal by signal, with SNR, bandwidth and offset, and says where there is none.
 
 examples:
   wavetell predict capture_433.92M_250k.cu8
@@ -13,6 +14,7 @@ import argparse
 import json
 import logging
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from itertools import chain
 
@@ -23,8 +25,8 @@ from streaming.bundle import load_bundle
 from streaming.engine import open_engine
 from streaming.errors import ConfigError, WavetellError
 from streaming.pipeline import FramePipeline, LivePipeline, Pipeline, choose_head
-from streaming.prediction import Prediction, as_json
-from streaming.report import Run
+from streaming.prediction import NO_SIGNAL, Prediction, as_json
+from streaming.report import drawn_together
 
 log = logging.getLogger(__name__)
 
@@ -41,30 +43,32 @@ def run(args: argparse.Namespace) -> None:
     """Print an answer a window, then the answer for the whole."""
     pipeline = open_pipeline(args)
     head = pipeline.head
-    whole: Run | None = None
-    next_start = 0
+    answers: list[Prediction] = []
     with closing(pipeline), open_source(source_address(args.file)) as source:
         if source.inferred:
             print(f"wavetell: {source.inferred}", file=sys.stderr)
-        for prediction in chain.from_iterable(map(pipeline.push, source.blocks())):
-            if prediction.start < next_start:  # windows overlap, printed answers do not
+        for prediction in chain(chain.from_iterable(map(pipeline.push, source.blocks())), last(pipeline)):
+            if answers and prediction.start < answers[-1].end:  # windows overlap, printed answers do not
                 continue
-            next_start = prediction.end
+            answers.append(prediction)
             show(prediction, head.classes, args.json)
-            if whole is None:
-                whole = Run(prediction)
-            else:
-                whole.add(prediction)
-    if whole is None:
+    if not answers:
         raise WavetellError(
             f"{args.file} has {source.counts.samples:,} samples; a window needs {head.window:,}"
         )
-    report = whole.report(head.classes)
+    report = drawn_together(answers, head.classes)
     answer = report.prediction
     if args.json:
         print(json.dumps({"whole": True, "windows": report.hops} | as_json(answer, head.classes)))
+    elif answer.label == NO_SIGNAL:
+        print(f"whole: {NO_SIGNAL}")
     else:
         print(f"whole: {answer.label} ({answer.probability:.0%}) over {report.hops:,} windows")
+
+
+def last(pipeline: Pipeline) -> Iterator[Prediction]:
+    """What is left, asked for only when the blocks are through."""
+    yield from pipeline.flush()
 
 
 def open_pipeline(args: argparse.Namespace) -> Pipeline:
@@ -86,6 +90,10 @@ def show(prediction: Prediction, classes: tuple[str, ...], as_lines: bool) -> No
     """One window's answer."""
     if as_lines:
         print(json.dumps(as_json(prediction, classes)))
-    else:
-        p = prediction
-        print(f"{p.start:>12,}  {p.label:<10} {p.probability:>4.0%}  {p.past}")
+        return
+    p = prediction
+    sure = "" if p.label == NO_SIGNAL else f"{p.probability:.0%}"
+    line = f"{p.start:>12,}  {p.label:<10} {sure:>4}  {p.past}"
+    if p.snr_db is not None and p.bandwidth_hz is not None and p.offset_hz is not None:
+        line += f"  {p.snr_db:.0f} dB  {p.bandwidth_hz:,.0f} Hz wide at {p.offset_hz:+,.0f} Hz"
+    print(line)

@@ -46,7 +46,7 @@ def make_model(raw: Path) -> Bundle:
         first, count = note["core:sample_start"], note["core:sample_count"]
         for start in range(first, first + count - STRETCH, STRETCH):
             past = min(start, embedder.past)
-            rows.append(embedder.embed(samples[start - past : start + STRETCH], past))
+            rows.append(embedder.embed(samples[start - past : start + STRETCH], past, RATE_HZ))
             truth.append(np.full(len(rows[-1]), classes.index(note["core:label"])))
     identity = Identity("live", classes, "live", WINDOW, HOP, encoder_sha256(encoder))
     search = Search(C=(10.0,), gamma=(1.0,), folds=2)

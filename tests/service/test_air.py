@@ -1,0 +1,246 @@
+"""A model for the air in the service: silences end emissions, bursts are kept, noise makes no events."""
+
+import json
+import threading
+import time
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import service.streams
+from hardware.source import Counts, Source
+from service.answers import Answers
+from service.cli import main
+from service.embedding import Embedder
+from service.events import Detector
+from service.hub import Hub
+from service.predictor import Predictor
+from service.runtime import Runtime
+from service.streams import Limits, Stream
+from streaming.block import Block
+from streaming.bundle import Bundle
+from streaming.encoder import Encoder, EncoderShape
+from streaming.engine import open_engine
+from streaming.errors import InputError
+from streaming.frontend import FrontEnd, FrontEndSettings
+from streaming.pipeline import LivePipeline
+from streaming.prediction import NO_SIGNAL
+from tests.models import tiny_head
+
+SHAPE = EncoderShape(channels=4, depth=3, reduced=6, outputs=5)
+WINDOW, HOP, RATE = 200, 50, 250_000
+FRONT = {"fraction": 0.4, "agc_samples": 300.0}
+
+
+@pytest.fixture(scope="module")
+def bundle():
+    encoder = Encoder(SHAPE, seed=1)
+    heads = {"live": tiny_head(encoder, name="live", mode="live", window=WINDOW, hop=HOP)}
+    return Bundle(encoder, heads, {"frontend": FRONT}, "air")
+
+
+@pytest.fixture
+def runtime(bundle):
+    runtime = Runtime(bundle, open_engine(bundle.encoder, HOP))
+    runtime.start()
+    yield runtime
+    runtime.close()
+
+
+class Kept:
+    """A journal that keeps everything."""
+
+    def __init__(self):
+        self.runs, self.events = {}, []
+
+    def keep(self, run):
+        self.runs[run.id] = run
+
+    def tell(self, event):
+        self.events.append(event)
+
+
+def noise(length, rng):
+    return rng.standard_normal((length, 2)) @ [1, 1j] * 0.02
+
+
+def tone_bursts(rng, seconds=3.0):
+    """Slow FM, one second on, then 30 ms on, in noise."""
+    x = noise(round(seconds * RATE), rng)
+    for start, end in ((1.0, 2.0), (2.5, 2.53)):
+        t = np.arange(round(start * RATE), round(end * RATE))
+        x[t] += 0.3 * np.exp(2j * np.pi * 20e3 * t / RATE + 8j * np.sin(2 * np.pi * 500 * t / RATE))
+    return x
+
+
+def store(path, x):
+    """As an RTL-SDR would: 8 bits, unsigned."""
+    pairs = np.stack([x.real, x.imag], 1)
+    path.write_bytes(np.clip(np.rint(pairs * 127.5 + 127.5), 0, 255).astype(np.uint8).tobytes())
+    return path
+
+
+def open_stream(runtime, address, limits):
+    """A stream that plays, what is kept of it, and what answers it."""
+    stream, journal = Stream(address, "", limits, runtime.work), Kept()
+    answers = Answers(
+        stream,
+        runtime.bundle.heads["live"],
+        "sha",
+        hub=Hub(),
+        journal=journal,
+        detector=Detector("", 3, 200),  # as the settings have it
+        report_ms=100,
+    )
+    runtime.add(stream, answers)
+    stream.start()
+    return stream, journal, answers
+
+
+def finished(runtime, stream, seconds=60):
+    end = time.monotonic() + seconds
+    while stream.state == "running" or stream.queue or stream.over:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    runtime.call(lambda: None)
+    assert stream.state == "ended", stream.error
+
+
+def play(runtime, path, rate=RATE, seconds=60):
+    """A file through the service's own stream, as fast as it goes."""
+    found = open_stream(runtime, f"file:{path}?rate={rate}", Limits())
+    finished(runtime, found[0], seconds)
+    return found
+
+
+def test_a_silence_ends_an_emission_and_bursts_are_kept_to_the_last(runtime, tmp_path):
+    stream, journal, answers = play(
+        runtime, store(tmp_path / "a.cu8", tone_bursts(np.random.default_rng(1), 2.53))
+    )
+    runs = sorted(journal.runs.values(), key=lambda run: run.start_sample)
+    assert runs[0].label == NO_SIGNAL
+    assert [run.label == NO_SIGNAL for run in runs][-3:] == [False, True, False]
+    assert runs[-1].end_sample == pytest.approx(2.53 * RATE, abs=0.01 * RATE)
+    assert all((run.snr_db is None) == (run.label == NO_SIGNAL) for run in runs)
+    names = [event.label for event in journal.events]
+    assert names[0] == names[-1] == NO_SIGNAL
+    assert set(names[1:-1])
+    assert NO_SIGNAL not in names[1:-1]
+    last = journal.events[-1]
+    assert last.start_sample == pytest.approx(2 * RATE, abs=0.01 * RATE)
+    assert answers.latest["bandwidth_hz"] > 1000
+    assert answers.latest["offset_hz"] == pytest.approx(20e3, abs=2e3)
+    assert stream.describe()["samples"]["skipped"] == round(2.53 * RATE) % 512
+
+
+@pytest.mark.parametrize(
+    "rate", [12_000, pytest.param(RATE, marks=[pytest.mark.acceptance, pytest.mark.timeout(900)])]
+)
+def test_noise_alone_for_ten_minutes_is_at_most_one_event(runtime, tmp_path, rate):
+    rng, path = np.random.default_rng(2), tmp_path / "noise.cu8"
+    with path.open("wb") as file:
+        for _ in range(600):
+            part = store(tmp_path / "part", noise(rate, rng) + 0.01 - 0.005j)  # and some DC
+            file.write(part.read_bytes())
+    stream, journal, _ = play(runtime, path, rate, seconds=600)
+    assert stream.counts.processed == 600 * rate
+    assert [event.label for event in journal.events] == [NO_SIGNAL]
+    assert stream.counts.labels.keys() == {NO_SIGNAL}
+    (run,) = journal.runs.values()
+    assert run.end_sample - run.start_sample > 599 * rate
+
+
+def test_predict_answers_signals_and_silences_side_by_side(bundle):
+    predictor = Predictor(bundle, open_engine(bundle.encoder, HOP))
+    x = tone_bursts(np.random.default_rng(1)).astype(np.complex64)
+    answer = predictor.predict([Block(x[:400_000], 0, RATE), Block(x[400_000:], 400_000, RATE)])
+    windows = answer["windows"]
+    assert all(a["end"] <= b["start"] for a, b in pairwise(windows))
+    assert windows[0]["label"] == windows[-1]["label"] == answer["windows"][0]["label"] == NO_SIGNAL
+    assert answer["whole"]["label"] != NO_SIGNAL
+    assert sum(answer["whole"]["probabilities"].values()) == pytest.approx(1, abs=1e-3)
+    for window in windows:
+        assert (window["snr_db"] is None) == (window["label"] == NO_SIGNAL)
+        assert ("offset_hz" in window) == (window["label"] != NO_SIGNAL)
+    nothing = predictor.predict([Block(x[:100_000], 0, 1.0)])  # nobody said the rate
+    assert nothing["whole"]["label"] == NO_SIGNAL
+    assert len(nothing["windows"]) < 30
+
+
+def test_the_commands_say_no_signal_and_what_was_measured(bundle, tmp_path, capsys):
+    model, path = tmp_path / "air.safetensors", tmp_path / "x_250k.cu8"
+    bundle.save(model)
+    store(path, tone_bursts(np.random.default_rng(1)))
+    main(["listen", str(path), "--model", str(model)])
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert lines[0]["label"] == lines[-1]["label"] == NO_SIGNAL
+    assert any(line.get("offset_hz") for line in lines)
+    short = [line for line in lines if line["start"] > 2.4 * RATE and line["label"] != NO_SIGNAL]
+    assert short
+    main(["predict", str(path), "--model", str(model)])
+    out = capsys.readouterr().out
+    assert "no signal" in out
+    assert "Hz wide at +20," in out
+    assert out.splitlines()[-1].startswith("whole: ")
+    assert NO_SIGNAL not in out.splitlines()[-1]
+
+
+def test_a_label_is_embedded_as_it_was_answered(bundle):
+    engine, head = open_engine(bundle.encoder, HOP), bundle.heads["live"]
+    x = tone_bursts(np.random.default_rng(1)).astype(np.complex64)
+    start, end = 300_000, 450_000
+    rows = Embedder(bundle, engine, head).embed(x[:end], start, RATE)
+    pipeline = LivePipeline(bundle, head, engine)
+    live = [p for p in pipeline.push(Block(x[:end], 0, RATE)) + pipeline.flush() if p.start >= start]
+    assert len(rows) == min(64, len(live))
+    _, probabilities = head.answer(rows)
+    np.testing.assert_allclose(probabilities[0], live[0].probabilities, atol=1e-6)
+    np.testing.assert_allclose(probabilities[-1], live[-1].probabilities, atol=1e-6)
+    with pytest.raises(InputError, match="no signal"):
+        Embedder(bundle, engine, head).embed(x[:200_000], 100_000, RATE)
+
+
+class Halves(Source):
+    """Plays the first part, waits until it may go on, plays the rest."""
+
+    def __init__(self, samples, at):
+        self.samples, self.at, self.on = samples, at, threading.Event()
+        self.rate_hz, self.counts, self.address = float(RATE), Counts(), "halves:"
+
+    def blocks(self):
+        for start in range(0, len(self.samples), 10_000):
+            if start >= self.at:
+                assert self.on.wait(60)
+            yield Block(self.samples[start : start + 10_000], start, self.rate_hz)
+
+    def close(self):
+        self.on.set()
+
+
+def test_another_model_takes_over_in_the_middle_of_an_emission(runtime, bundle, monkeypatch):
+    """The new one's front end is warmed from the ring: it does not take the signal for noise."""
+    x = noise(3 * RATE, np.random.default_rng(1)).astype(np.complex64)
+    at = np.arange(RATE, 3 * RATE)
+    x[at] += (0.3 * np.exp(2j * np.pi * at / 12.5 + 8j * np.sin(at / 80))).astype(np.complex64)
+    source = Halves(x, 2 * RATE)
+    monkeypatch.setattr(service.streams, "open_source", lambda _: source)
+    stream, journal, answers = open_stream(runtime, "halves:", Limits(queue_ms=60_000))
+    while runtime.pipelines[stream.id].next != 2 * RATE:
+        time.sleep(0.01)
+    runtime.swap(bundle, open_engine(bundle.encoder, HOP), {stream.id: bundle.heads["live"]}, "new")
+    source.on.set()
+    finished(runtime, stream)
+    after = sorted(
+        (run for run in journal.runs.values() if run.sha256 == "new"), key=lambda r: r.start_sample
+    )
+    assert after[0].start_sample < 2 * RATE + 10_000
+    assert after[-1].end_sample > 3 * RATE - 10_000
+    assert all(run.label != NO_SIGNAL for run in after)
+    assert answers.latest["offset_hz"] == pytest.approx(RATE / 12.5, abs=2e3)
+
+
+def test_the_front_end_of_a_bundle_is_the_one_it_names(bundle):
+    front = LivePipeline(bundle, bundle.heads["live"], open_engine(bundle.encoder, HOP)).intake.front
+    assert isinstance(front, FrontEnd)
+    assert front.settings == FrontEndSettings(fraction=0.4, agc_samples=300.0)
