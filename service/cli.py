@@ -36,6 +36,7 @@ COMMANDS: dict[str, dict[str, str]] = {
     },
     "Measure": {
         "bench": "measure how fast this machine is",
+        "experiment": "run the paper's tables and figures, every method",
         "bounds": "the paper's gradient-noise bounds for an encoder, beside measured gradients",
     },
     "Settings": {

@@ -1,0 +1,91 @@
+"""Run the paper's experiments: every table and figure, every method, with one command each.
+
+Cells (one method, one case, one seed) are kept in OUT/SCALE/cache: a run that was stopped goes on, and tables
+share their cells. Each experiment writes CSV, Markdown and pictures to OUT/SCALE. MIGOU and DeepSig cannot be
+downloaded from here: put migou_dataset_19.08_400000x128.pkl and GOLD_XYZ_OSC.0001_1024.hdf5 into --data.
+
+scales:
+  paper   the paper's protocol in full: days a method
+  night   60 rounds, or 10 of 200 steps
+  hour    8 rounds, or 10 of 5 steps
+  smoke   does it run?
+
+examples:
+  wavetell experiment --list
+  wavetell experiment accuracy --scale hour --seeds 3
+  wavetell experiment labels --methods fedavg,fedrep,cumulants
+  wavetell experiment all --scale smoke
+"""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from streaming.errors import ConfigError
+
+if TYPE_CHECKING:
+    from training.experiments.cells import Cell
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command's flags."""
+    parser.add_argument("name", nargs="?", metavar="NAME", help="an experiment, or all")
+    parser.add_argument("--list", action="store_true", help="name the experiments and methods")
+    parser.add_argument("--scale", default="hour", help="paper, night, hour (default) or smoke")
+    parser.add_argument("--seeds", type=int, default=1, metavar="N", help="how many seeds")
+    parser.add_argument("--first-seed", type=int, default=0, metavar="N", help="the first of them")
+    parser.add_argument("--methods", help="only these, with commas")
+    parser.add_argument("--columns", help="only these columns of the table, with commas")
+    parser.add_argument("--workers", type=int, default=2, help="cells run side by side, one core each")
+    parser.add_argument("--data", type=Path, default=Path("data"), metavar="FOLDER", help="measured sets")
+    parser.add_argument("--out", type=Path, default=Path("runs/experiments"), metavar="FOLDER")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Run one experiment, or all."""
+    from training import experiments
+    from training.methods import METHODS
+
+    if args.list:
+        for name, about in experiments.EXPERIMENTS.items():
+            print(f"{name:<20} {about}")
+        print("methods: " + ", ".join(METHODS))
+        return
+    if args.name is None:
+        raise ConfigError("name an experiment; wavetell experiment --list shows them")
+    settings = experiments.Settings(
+        out=args.out,
+        scale=experiments.find_scale(args.scale),
+        seeds=args.seeds,
+        first_seed=args.first_seed,
+        data=args.data,
+        workers=args.workers,
+        methods=tuple(args.methods.split(",")) if args.methods else (),
+        columns=tuple(args.columns.split(",")) if args.columns else (),
+        tell=Teller(),
+        say=lambda text: print(text, file=sys.stderr),
+    )
+    for path in experiments.run(args.name, settings):
+        print(path)
+
+
+class Teller:
+    """Says how far the cells are, and when they will be done."""
+
+    def __init__(self) -> None:
+        self.started, self.first, self.said = time.monotonic(), 0, 0.0
+
+    def __call__(self, done: int, total: int, cell: "Cell | None") -> None:
+        """So many cells are there, this one was the last."""
+        now = time.monotonic()
+        if cell is None:
+            self.started, self.first = now, done
+            return
+        if now - self.said < 2.0 and done < total:
+            return
+        self.said = now
+        left = (total - done) * (now - self.started) / max(done - self.first, 1)
+        text = f"{done}/{total} cells, last {cell.method} seed {cell.seed}, about {left / 60:.0f} min left"
+        print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,167 @@
+"""The paper's experiments by name, and how one is run.
+
+>>> run("complexity", Settings(Path("runs/experiments")))  # doctest: +SKIP
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from streaming.errors import ConfigError
+from training.experiments import complexity, distributions, mobility, rates
+from training.experiments.cases import Case, missing
+from training.experiments.cells import Cell, cached, commit, machine
+from training.experiments.output import Found, write_table
+from training.experiments.runner import Told, run_cells
+from training.experiments.scale import SCALES, Scale, find_scale
+from training.experiments.tables import TABLES, Column, Table, methods_of
+from training.methods import METHODS
+
+OTHERS = {
+    "complexity": "weights, operations, rounds and bytes of every method",
+    "label-distributions": "how Dirichlet(alpha) divides MIGOU's classes",
+    "mobility": "speeds, carriers and sample rates as carrier offsets",
+    "rates": "three learning rates for every method, judged on validation frames",
+}
+EXPERIMENTS = {name: table.about for name, table in TABLES.items()} | OTHERS
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How experiments are run."""
+
+    out: Path
+    scale: Scale = SCALES["hour"]
+    seeds: int = 1
+    first_seed: int = 0
+    data: Path = Path("data")
+    workers: int = 2
+    methods: tuple[str, ...] = ()  # only these; empty: all
+    columns: tuple[str, ...] = ()
+    tell: Told = lambda done, total, cell: None
+    say: Callable[[str], None] = print
+
+    def __post_init__(self) -> None:
+        if self.seeds < 1 or self.workers < 1 or self.first_seed < 0:
+            raise ConfigError("--seeds and --workers must be at least 1, --first-seed at least 0")
+        for name in self.methods:
+            if name not in METHODS:
+                raise ConfigError(f"there is no method {name!r}; there are {', '.join(METHODS)}")
+
+    @property
+    def folder(self) -> Path:
+        """Where a scale's files are."""
+        return self.out / self.scale.name
+
+
+def run(name: str, settings: Settings) -> list[Path]:
+    """Run one experiment, or all; the files that it wrote."""
+    if name == "all":
+        return run_all(settings)
+    if name not in EXPERIMENTS:
+        raise ConfigError(f"there is no experiment {name!r}; wavetell experiment --list names them")
+    if name == "complexity":
+        return complexity.write(settings.folder)
+    if name == "mobility":
+        return mobility.write(settings.folder)
+    if name == "label-distributions":
+        return distributions.write(settings.folder, settings.data)
+    if name == "rates":
+        return rates.write(settings.folder, settings.scale, settings.data, settings.workers, settings.tell)
+    return run_table(TABLES[name], settings)
+
+
+def run_all(settings: Settings) -> list[Path]:
+    """Everything that can be run here; cells of all tables are shared out at once."""
+    cells: list[Cell] = []
+    for table in TABLES.values():
+        cells += table_cells(table, settings)
+    run_cells(cells, settings.folder / "cache", settings.workers, settings.tell)
+    paths = []
+    for name in EXPERIMENTS:
+        absent = missing(Case("migou"), settings.data) if name == "label-distributions" else None
+        if name in TABLES and not columns_of(TABLES[name], settings):
+            absent = missing(TABLES[name].columns[0].case, settings.data)
+        if absent is not None:
+            settings.say(f"{name}: left out; put {absent.name} into {absent.parent}/")
+            continue
+        paths += run(name, settings)
+    return paths
+
+
+def run_table(table: Table, settings: Settings) -> list[Path]:
+    """Run the cells that are missing, then write the table."""
+    columns = columns_of(table, settings)
+    for column in table.columns:
+        absent = missing(column.case, settings.data)
+        if absent is not None:
+            told = f"{table.name}, column {column.title}: needs {absent.name}; put it into {absent.parent}/"
+            if not columns:
+                raise ConfigError(told)
+            settings.say(told)
+    started = time.monotonic()
+    run_cells(table_cells(table, settings), settings.folder / "cache", settings.workers, settings.tell)
+    found: Found = {}
+    for column in columns:
+        for method in chosen_methods(table, column, settings):
+            cells = [
+                Cell(method, column.case, seed, settings.scale, settings.data) for seed in seeds(settings)
+            ]
+            results = [cached(cell, settings.folder / "cache") for cell in cells]
+            found[method, column.title] = [result for result in results if result is not None]
+    return write_table(table, found, settings.folder, heading(table, settings, started, found))
+
+
+def heading(table: Table, settings: Settings, started: float, found: Found) -> list[str]:
+    """Command, seeds, commit, machine and time."""
+    results = [result for cells in found.values() for result in cells]
+    cpu = sum(result["cpu_seconds"] for result in results)
+    commits = sorted({result["commit"] for result in results})
+    last = f"{settings.first_seed}–{settings.first_seed + settings.seeds - 1}"
+    return [
+        f"`wavetell experiment {table.name} --scale {settings.scale.name} --seeds {settings.seeds}`",
+        "",
+        f"Scale `{settings.scale.name}`: {settings.scale.about}.",
+        "",
+        f"Seeds {last}; commit of the cells {', '.join(commits) or commit()}; {machine()}; "
+        f"{cpu / 60:.1f} CPU minutes for all cells, {time.monotonic() - started:.0f} s in this call.",
+        "",
+        "In percent; ± is half the 95 % interval that the number of test frames gives, sd the deviation of "
+        "the seeds' means.",
+    ]
+
+
+def table_cells(table: Table, settings: Settings) -> list[Cell]:
+    """Every cell of a table that can be run here."""
+    return [
+        Cell(method, column.case, seed, settings.scale, settings.data)
+        for column in columns_of(table, settings)
+        for method in chosen_methods(table, column, settings)
+        for seed in seeds(settings)
+    ]
+
+
+def columns_of(table: Table, settings: Settings) -> list[Column]:
+    """The columns whose data is there and that were asked for."""
+    return [
+        column
+        for column in table.columns
+        if missing(column.case, settings.data) is None
+        and (not settings.columns or column.title in settings.columns)
+    ]
+
+
+def chosen_methods(table: Table, column: Column, settings: Settings) -> tuple[str, ...]:
+    """The methods of a column that were asked for."""
+    return tuple(
+        name for name in methods_of(table, column) if not settings.methods or name in settings.methods
+    )
+
+
+def seeds(settings: Settings) -> range:
+    """The seeds, one after the other."""
+    return range(settings.first_seed, settings.first_seed + settings.seeds)
+
+
+__all__ = ["EXPERIMENTS", "Settings", "find_scale", "run"]

@@ -1,0 +1,131 @@
+"""Every table and figure of the paper that compares methods: its columns, its methods, its published numbers."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from training.experiments import published
+from training.experiments.cases import Case
+from training.experiments.published import Numbers
+from training.methods import METHODS
+from training.methods.precision import Precision
+from training.partition import PAPER_CLUSTERS
+
+Figure = Literal["snr", "confusion"]
+EVERY = tuple(METHODS)
+LEARNT = tuple(name for name in EVERY if name not in ("untrained", "cumulants", "limit"))
+NO_CSSL = tuple(name for name in EVERY if not name.startswith("cssl"))
+BUDGETS = (2_800, 4_200, 7_000, 9_800, 14_000)
+ALPHAS = (0.05, 0.1, 0.25, 0.375, 0.5, 0.625, 1.0)
+MIXED: tuple[Precision, ...] = ("float32", "float16", "int8", "int8")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: a case, and of its clients one or the mean of all."""
+
+    title: str
+    case: Case
+    client: int | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table, with the figures that are drawn from the same cells."""
+
+    name: str
+    about: str
+    columns: tuple[Column, ...]
+    methods: tuple[str, ...] = EVERY
+    figures: tuple[Figure, ...] = ()
+    published: Numbers = field(default_factory=dict)
+
+
+def thousands(labels: int) -> str:
+    """2,800 as 2.8k."""
+    return f"{labels / 1000:.1f}k labels"
+
+
+SYNTHETIC = tuple(Column(thousands(labels), Case(labels=labels)) for labels in BUDGETS)
+DEEPSIG = tuple(Column(f"alpha {alpha}", Case("deepsig", alpha=alpha)) for alpha in (0.1, 0.5))
+
+TABLES = {
+    table.name: table
+    for table in (
+        Table(
+            "accuracy",
+            "accuracy on the three sets (the paper's Table II)",
+            (
+                Column("synthetic", Case()),
+                Column("MIGOU", Case("migou")),
+                Column("DeepSig", Case("deepsig")),
+            ),
+            published=published.ACCURACY,
+        ),
+        Table(
+            "labels",
+            "accuracy against the number of labels a client, synthetic set",
+            SYNTHETIC,
+            published=published.LABELS,
+        ),
+        Table(
+            "snr-clients",
+            "clients with different SNRs, synthetic set, 14,000 labels",
+            tuple(Column(f"client {i + 1}", Case(labels=14_000, heterogeneity="snr"), i) for i in range(4)),
+            NO_CSSL,  # its pairs need clear frames, which three of the clients do not have
+            published=published.SNR_CLIENTS,
+        ),
+        Table(
+            "cfo",
+            "clients with different carrier offsets, synthetic set, and accuracy against SNR",
+            tuple(
+                Column(thousands(labels), Case(labels=labels, heterogeneity="cfo"))
+                for labels in (2_800, 14_000)
+            ),
+            tuple(name for name in EVERY if name != "limit"),  # seconds a frame: see wavetell evaluate
+            ("snr",),
+            published.CFO,
+        ),
+        Table(
+            "precision",
+            "clients that train in float32, float16, int8 and int8, and accuracy against SNR",
+            (Column("14.0k labels", Case(labels=14_000, precision=MIXED)),),
+            figures=("snr",),
+        ),
+        Table(
+            "alpha",
+            "MIGOU divided among four clients from Dirichlet(alpha)",
+            tuple(Column(f"alpha {alpha}", Case("migou", alpha=alpha)) for alpha in ALPHAS),
+            published=published.ALPHA,
+        ),
+        Table(
+            "clusters",
+            "MIGOU, 16 clients in five clusters, alpha 0.05",
+            (Column("16 clients", Case("migou", unlabelled=14_000, alpha=0.05, clusters=PAPER_CLUSTERS)),),
+            published=published.CLUSTERS,
+        ),
+        Table(
+            "snr",
+            "accuracy against SNR, synthetic set, 2,800 and 14,000 labels",
+            (SYNTHETIC[0], SYNTHETIC[-1]),
+            figures=("snr",),
+        ),
+        Table(
+            "snr-deepsig",
+            "accuracy against SNR on DeepSig, alpha 0.1 and 0.5",
+            DEEPSIG,
+            figures=("snr",),
+        ),
+        Table(
+            "confusion",
+            "confusion matrices with 14,000 labels, synthetic set",
+            (SYNTHETIC[-1],),
+            ("fedssl-amc", "simcse", "feddyn", "wavetell"),
+            ("confusion",),
+        ),
+    )
+}
+
+
+def methods_of(table: Table, column: Column) -> tuple[str, ...]:
+    """The methods that a column has; the limit is known for synthetic frames only."""
+    return tuple(name for name in table.methods if name != "limit" or not column.case.measured)

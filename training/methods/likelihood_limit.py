@@ -1,0 +1,34 @@
+"""For perspective: the likelihood limit of synthetic frames, which nothing can beat (`training.likelihood`).
+
+It knows what the frames are drawn from, and the client's priors, but not the parameters of a frame.
+"""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from streaming.block import Samples
+from streaming.errors import ConfigError
+from training.likelihood import log_priors, marginal_scores
+from training.methods.base import Budget, ClientFrames, Labels
+from training.methods.track import Track
+
+
+class LikelihoodLimit:
+    """The best answer there is."""
+
+    title: ClassVar[str] = "likelihood limit"
+
+    def fit(self, clients: Sequence[ClientFrames], budget: Budget, seed: int, track: Track) -> None:
+        """Nothing is learnt."""
+        self.known = []
+        for client in clients:
+            if client.signal is None:
+                raise ConfigError("the likelihood limit is known for synthetic frames only")
+            self.known.append((client.signal, log_priors(client.priors)))
+
+    def predict(self, client: int, frames: Samples) -> Labels:
+        """The class with the largest posterior."""
+        signal, priors = self.known[client]
+        return np.asarray((marginal_scores(signal, frames) + priors).argmax(1), np.int64)
