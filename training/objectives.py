@@ -8,10 +8,11 @@ from torch import Tensor, nn
 
 from streaming.block import Samples
 from streaming.encoder import Encoder
+from training.describe import Describe, DescribeSettings
 from training.halves import Halves, HalvesSettings
 from training.triplet import Triplet, TripletSettings
 
-Settings = TripletSettings | HalvesSettings
+Settings = TripletSettings | HalvesSettings | DescribeSettings
 
 
 class Objective(Protocol):
@@ -31,4 +32,6 @@ def make_objective(settings: Settings, outputs: int, seed: int) -> Objective:
         return Triplet(settings)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
+        if isinstance(settings, DescribeSettings):
+            return Describe(settings, outputs)
         return Halves(settings, outputs)

@@ -2,6 +2,7 @@
 
 `paper` is FedSSL-AMC as published: triplet loss, max pooling, 15,000 steps of 50 a client and round.
 `wavetell` is ours on the same encoder; docs/pretraining.md tells what was tried and what moved the result.
+`radio` is for realistic signals behind the front end; see docs/radio.md.
 
 >>> RECIPES["paper"].rounds
 10
@@ -13,7 +14,8 @@ from typing import Literal
 
 from streaming.encoder import EncoderShape
 from streaming.errors import ConfigError
-from training.augment import Level
+from training.augment import Augment, Level
+from training.describe import DescribeSettings
 from training.halves import HalvesSettings
 from training.start import Start
 from training.triplet import TripletSettings
@@ -25,7 +27,7 @@ Schedule = Literal["constant", "cosine"]
 class Recipe:
     """How an encoder is pretrained."""
 
-    objective: TripletSettings | HalvesSettings
+    objective: TripletSettings | HalvesSettings | DescribeSettings
     shape: EncoderShape = field(default_factory=EncoderShape)
     start: Start = field(default_factory=Start)
     level: Level = "rms"  # "rms": each frame divided by its RMS, as heads in frame mode do
@@ -61,6 +63,17 @@ RECIPES = {
         schedule="cosine",
         keep_moments=True,
         canonical=1.5,
+    ),
+    "radio": Recipe(
+        DescribeSettings(augment=Augment(rotation=math.pi, cfo=0.003)),
+        shape=EncoderShape(depth=6, reduced=128, outputs=128, pooling="mean"),
+        start=Start(past=0.5, first=2.0, bias=1.0, gain=1.7),
+        steps=70,
+        batch=32,
+        rate=2e-3,
+        schedule="cosine",
+        keep_moments=True,
+        canonical=1.0,
     ),
 }
 

@@ -1,4 +1,6 @@
-"""Pretrain an encoder without labels: federated averaging over the paper's four clients, on this machine.
+"""Pretrain an encoder without labels: federated averaging over several clients, on this machine.
+
+The clients are the paper's four, or with --recipe radio four stations that hear realistic streams.
 
 Writes the encoder as a bundle, and beside it loss and accuracy as CSV and as a picture. A run that was
 stopped, even by a power cut, goes on with --resume to the same result, bit for bit.
@@ -7,22 +9,27 @@ examples:
   wavetell pretrain --out runs/mine.safetensors
   wavetell pretrain --recipe paper --steps 200 --out runs/paper.safetensors
   wavetell pretrain --out runs/mine.safetensors --resume
+  wavetell pretrain --recipe radio --out runs/radio-encoder.safetensors
 """
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from streaming.errors import ConfigError
-from training.synthetic import Heterogeneity, paper_clients
+from training.synthetic import Client, Heterogeneity, paper_clients
 
 HETEROGENEITY: dict[str, Heterogeneity] = {"paper": "labels", "paper-snr": "snr", "paper-cfo": "cfo"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's flags."""
-    parser.add_argument("--recipe", default="wavetell", help="wavetell (default) or paper")
-    parser.add_argument("--clients", default="paper", choices=list(HETEROGENEITY), help="whose frames")
+    parser.add_argument("--recipe", default="wavetell", help="wavetell (default), paper or radio")
+    parser.add_argument(
+        "--clients", default="paper", choices=list(HETEROGENEITY), help="whose of the paper's"
+    )
     parser.add_argument("--rounds", type=int, help="rounds of averaging; default: the recipe's")
     parser.add_argument("--steps", type=int, help="steps a client and round; default: the recipe's")
     parser.add_argument("--seed", type=int, default=0)
@@ -39,6 +46,8 @@ def run(args: argparse.Namespace) -> None:
     from training.curves import write_curves
     from training.probe import probe
     from training.progress import Progress
+    from training.radio import FRONTEND, STATIONS, Station, model_settings
+    from training.radio_probe import probe_radio
     from training.recipes import find_recipe
     from training.rounds import Run, federate, finished, open_run
 
@@ -46,24 +55,31 @@ def run(args: argparse.Namespace) -> None:
         raise ConfigError("--workers must be at least 1 and --seed at least 0")
     recipe = find_recipe(args.recipe)
     recipe = replace(recipe, rounds=args.rounds or recipe.rounds, steps=args.steps or recipe.steps)
-    clients = paper_clients(heterogeneity=HETEROGENEITY[args.clients])
+    radio = args.recipe == "radio"
+    paper = paper_clients(heterogeneity=HETEROGENEITY[args.clients])
+    clients: Sequence[Client | Station] = STATIONS if radio else paper
     out: Path = args.out
     state = open_run(out.with_suffix(".run"), recipe, clients, args.seed, args.resume)
 
     torch.set_num_threads(1)  # more would add in another order, and give other bits
 
     def look(state: Run) -> dict[str, dict[str, float]]:
-        return {"accuracies": probe(finished(state, frames=1_000), clients, args.seed, recipe.level)}
+        if radio:
+            return {"accuracies": probe_radio(finished(state, frames=200), args.seed)}
+        return {"accuracies": probe(finished(state, frames=1_000), paper, args.seed, recipe.level)}
 
     with Progress("pretraining", total=recipe.rounds * recipe.steps * len(clients)) as progress:
         federate(state, args.workers, progress.to, look)
+    whose = "" if radio else f"--clients {args.clients} "
     provenance = {
-        "command": f"wavetell pretrain --recipe {args.recipe} --clients {args.clients} "
+        "command": f"wavetell pretrain --recipe {args.recipe} {whose}"
         f"--rounds {recipe.rounds} --steps {recipe.steps} --seed {args.seed}",
     }
-    Bundle(
-        finished(state, frames=10_000), meta={"level": recipe.level, "provenance": provenance}, name=out.stem
-    ).save(out)
+    meta: dict[str, Any] = {"level": recipe.level, "provenance": provenance}
+    if radio:
+        meta["frontend"] = model_settings(FRONTEND)
+    frames = 2_000 if radio else 10_000
+    Bundle(finished(state, frames=frames), meta=meta, name=out.stem).save(out)
     for path in [out, *write_curves(state.history, out.with_suffix(""))]:
         print(path)
     last = state.history[-1]["accuracies"]

@@ -1,0 +1,68 @@
+"""The objective of the model `radio`: describe a signal, foretell how it goes on, and know it again.
+
+A frame is cut in two, each part is brought to unit power and changed (`training.augment`), and
+
+    L = w_s |h(f(a)) - s(a)|^2  +  w_o |g(f(a)) - s(b)|^2  +  w_c NCE(p(f(a)), p(f(b)))  + a and b exchanged
+
+s are label-free statistics (`training.radio_statistics`) of the part itself or of the other; h, g and p are
+small networks. It differs from `training.halves` in what is described: signals of several samples a symbol,
+whose nature is in how neighbouring samples go together.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from streaming.block import Samples
+from streaming.encoder import Encoder, iq
+from streaming.errors import ConfigError
+from training.augment import Augment, unit_power
+from training.encode import encode
+from training.halves import misses, nce, perceptron
+from training.radio_statistics import count, statistics
+
+
+@dataclass(frozen=True)
+class DescribeSettings:
+    """Settings of the objective."""
+
+    own: float = 1.0  # w_s
+    other: float = 0.5  # w_o
+    contrast: float = 0.1  # w_c
+    temperature: float = 0.2
+    hidden: int = 256
+    projection: int = 128
+    augment: Augment = field(default_factory=Augment)
+
+    def __post_init__(self) -> None:
+        if min(self.own, self.other, self.contrast) < 0 or self.temperature <= 0:
+            raise ConfigError("describe.own, other and contrast must be at least 0, temperature above 0")
+
+
+class Describe:
+    """The objective, with the small networks it trains beside the encoder."""
+
+    def __init__(self, settings: DescribeSettings, outputs: int) -> None:
+        self.settings = settings
+        self.extra = nn.ModuleDict(
+            {
+                "own": perceptron(outputs, settings.hidden, count()),
+                "other": perceptron(outputs, settings.hidden, count()),
+                "project": perceptron(outputs, settings.hidden, settings.projection),
+            }
+        )
+
+    def loss(self, encoder: Encoder, frames: Samples, batch: int, rng: np.random.Generator) -> Tensor:
+        """The loss of one batch drawn from the frames (n, N)."""
+        settings, half = self.settings, frames.shape[1] // 2
+        x = iq(frames[rng.integers(0, len(frames), batch)])  # (B, N, 2)
+        parts = [settings.augment.apply(unit_power(x[:, i * half : (i + 1) * half]), rng) for i in range(2)]
+        with torch.no_grad():
+            s, t = (statistics(part) for part in parts)  # (B, S)
+        a, b = encode(encoder, *parts).chunk(2)  # (B, E)
+        own, other, project = (self.extra[name] for name in ("own", "other", "project"))
+        total: Tensor = settings.own * (misses(own(a), s) + misses(own(b), t))
+        total = total + settings.other * (misses(other(a), t) + misses(other(b), s))
+        return total + settings.contrast * nce(project(a), project(b), settings.temperature)
