@@ -105,9 +105,7 @@ def run_table(table: Table, settings: Settings) -> list[Path]:
     found: Found = {}
     for column in columns:
         for method in chosen_methods(table, column, settings):
-            cells = [
-                Cell(method, column.case, seed, settings.scale, settings.data) for seed in seeds(settings)
-            ]
+            cells = [cell_of(method, column, seed, settings) for seed in seeds(settings)]
             results = [cached(cell, settings.folder / "cache") for cell in cells]
             found[method, column.title] = [result for result in results if result is not None]
     return write_table(table, found, settings.folder, heading(table, settings, started, found))
@@ -135,11 +133,16 @@ def heading(table: Table, settings: Settings, started: float, found: Found) -> l
 def table_cells(table: Table, settings: Settings) -> list[Cell]:
     """Every cell of a table that can be run here."""
     return [
-        Cell(method, column.case, seed, settings.scale, settings.data)
+        cell_of(method, column, seed, settings)
         for column in columns_of(table, settings)
         for method in chosen_methods(table, column, settings)
         for seed in seeds(settings)
     ]
+
+
+def cell_of(method: str, column: Column, seed: int, settings: Settings) -> Cell:
+    """One cell of a table."""
+    return Cell(method, column.case, seed, settings.scale, settings.data, column.changes)
 
 
 def columns_of(table: Table, settings: Settings) -> list[Column]:

@@ -42,13 +42,14 @@ class Cell:
     seed: int
     scale: Scale
     data: Path = Path("data")
-    rate: float | None = None  # a trial: this learning rate, judged by validation frames
+    changes: tuple[tuple[str, Any], ...] = ()  # to the scale's budget
+    trial: bool = False  # judged by validation frames
 
     @property
     def budget(self) -> Budget:
         """How long."""
         budget = self.scale.budget_for(self.method, self.case.measured)
-        return budget if self.rate is None else replace(budget, rate=self.rate)
+        return replace(budget, **dict(self.changes))
 
     def identity(self) -> dict[str, Any]:
         """Everything that decides the result."""
@@ -59,7 +60,7 @@ class Cell:
             "seed": self.seed,
             "budget": asdict(self.budget),
             "frames": [scale.labels, scale.unlabelled, scale.test, scale.validation, scale.look],
-            "trial": self.rate,
+            "trial": self.trial,
         }
         if self.method in RECIPE:
             known["recipe"] = asdict(RECIPES[RECIPE[self.method]])
@@ -104,7 +105,7 @@ def run_cell(cell: Cell, cache: Path) -> dict[str, Any]:
     track = Track(training, cache / f"pretraining-{digest(cell.pretraining())}.safetensors", cell.scale.look)
     method = METHODS[cell.method]()
     method.fit(opened.clients, cell.budget, cell.seed, track)
-    tests = opened.tests if cell.rate is None else [client.validation for client in opened.clients]
+    tests = [client.validation for client in opened.clients] if cell.trial else opened.tests
     if cell.method == "limit":
         tests = [test.take(slice(0, cell.budget.limit_frames)) for test in tests]
     answers = {

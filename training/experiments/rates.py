@@ -19,7 +19,7 @@ from training.methods import METHODS
 
 SEED = 1_000
 OWN = ("pmsgd", "wavetell")  # choose or bring their own
-SHARE = 0.5  # of the scale's rounds
+SHARE = 0.3  # of the scale's rounds
 
 
 def cells(scale: Scale, data: Path) -> list[Cell]:
@@ -33,7 +33,11 @@ def cells(scale: Scale, data: Path) -> list[Cell]:
     )
     shorter = replace(scale, budget=short, validation=min(scale.test, 1_000), look=100)
     names = [name for name in LEARNT if name not in OWN]
-    return [Cell(name, Case(), SEED, shorter, data, rate) for name in names for rate in RATES]
+    return [
+        Cell(name, Case(), SEED, shorter, data, (("rate", rate),), trial=True)
+        for name in names
+        for rate in RATES
+    ]
 
 
 def write(folder: Path, scale: Scale, data: Path, workers: int, tell: Told) -> list[Path]:
@@ -45,14 +49,14 @@ def write(folder: Path, scale: Scale, data: Path, workers: int, tell: Told) -> l
     with paths[0].open("w", newline="") as file:
         out = csv.writer(file)
         out.writerow(["method", "rate", "validation_accuracy", "half_width_95"])
-        out.writerows([cell.method, cell.rate, f"{s.mean:.2f}", f"{s.half:.2f}"] for cell, s in rows)
+        out.writerows([cell.method, cell.budget.rate, f"{s.mean:.2f}", f"{s.half:.2f}"] for cell, s in rows)
     lines = [
         f"# Learning rates: validation accuracy after {SHARE:.0%} of the scale `{scale.name}`, seed {SEED}",
         "",
         "| method | " + " | ".join(f"{rate:g}" for rate in RATES) + " | chosen |",
         "|---" * (2 + len(RATES)) + "|",
     ]
-    for name, rate in chosen([(cell.method, cell.rate or 0.0, s.mean) for cell, s in rows]).items():
+    for name, rate in chosen([(cell.method, cell.budget.rate, s.mean) for cell, s in rows]).items():
         mine = [f"{s.mean:.1f}" for cell, s in rows if cell.method == name]
         lines.append(f"| {METHODS[name]().title} | " + " | ".join(mine) + f" | {rate:g} |")
     paths[1].write_text("\n".join(lines) + "\n")

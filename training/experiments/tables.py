@@ -1,7 +1,7 @@
 """Every table and figure of the paper that compares methods: its columns, its methods, its published numbers."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from training.experiments import published
 from training.experiments.cases import Case
@@ -26,6 +26,7 @@ class Column:
     title: str
     case: Case
     client: int | None = None
+    changes: tuple[tuple[str, Any], ...] = ()  # to the budget
 
 
 @dataclass(frozen=True)

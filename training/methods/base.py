@@ -61,6 +61,7 @@ class Budget:
     search: Search = field(default_factory=Search)
     search_labels: int | None = None  # choose C and gamma on so many labels; None: on all
     level: Level = "rms"  # of the frames
+    federated: bool = False  # such classifiers are averaged too
     recipe_share: float = 1.0  # of the steps of wavetell's recipe
     limit_frames: int = 1_000  # test frames a client for the likelihood limit
 

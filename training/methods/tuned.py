@@ -1,7 +1,7 @@
 """Methods whose classifier is a network behind a pretrained body, frozen or trained along.
 
 The sources are central. Whether the paper's adaptation averages the classifiers is not said: by default each
-client trains its own, as FedSSL-AMC's clients do; with `federated` they are averaged after every epoch.
+client trains its own, as FedSSL-AMC's clients do; with the budget's `federated` they are averaged after every epoch.
 """
 
 from collections.abc import Sequence
@@ -25,10 +25,6 @@ class Tuned(FedAvg):
     """Pretrain `body`, then train `head` (and body)."""
 
     frozen: ClassVar[bool] = True
-
-    def __init__(self, federated: bool = False) -> None:
-        super().__init__()
-        self.federated = federated
 
     def fit(self, clients: Sequence[ClientFrames], budget: Budget, seed: int, track: Track) -> None:
         """Both stages."""
@@ -75,14 +71,14 @@ class Tuned(FedAvg):
     def local(self, client: int, number: int, shared: Arrays) -> tuple[Arrays, float]:
         """From the average, or from where the client was."""
         own = self.rounds.own[client]
-        arrays, loss = super().local(client, number, shared if self.federated or not own else own)
-        if not self.federated:
+        arrays, loss = super().local(client, number, shared if self.budget.federated or not own else own)
+        if not self.budget.federated:
             self.rounds.own[client] = arrays
         return arrays, loss
 
     def personal(self, client: int) -> Arrays:
         """The client's own network, or the average."""
-        return self.rounds.shared if self.federated else self.rounds.own[client]
+        return self.rounds.shared if self.budget.federated else self.rounds.own[client]
 
 
 def two_layers(inputs: int, hidden: int, classes: int) -> nn.Module:
