@@ -11,24 +11,43 @@ Support vectors are stored as float16. Heads are fitted on embeddings rounded be
 float16 holds exactly, so nothing is lost, and four heads of 2,800 vectors stay below the 10 MB of a bundle. A
 query is split into its own steps and a small rest: whole numbers of steps add up exactly in float32, and the
 rest is 64 times smaller, so two float32 products give float64's decisions to some 1e-8.
+
+A head may also know *families* of its classes and *centres* of what it was taught. Then
+
+    the class    where its probability is at least `certain`
+    the family   where that of all its classes together is at least `threshold`
+    unknown      elsewhere, and wherever min_c |P'z - c|^2 > farthest: nothing like it was ever labelled
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streaming.errors import InputError
+from streaming.prediction import UNKNOWN
 
 Mode = Literal["frame", "live"]
 Kernel = Literal["linear", "rbf"]
 Floats = NDArray[np.float64]
 STEPS = 32  # steps of a fitted vector in one standard deviation
 ROWS = 256  # embeddings evaluated at once: bounds the memory of the kernel's values
+
+
+OPTIONAL = ("families", "certain", "farthest", "plane", "centres")  # a head without them has no such answers
+
+
+class Named(NamedTuple):
+    """What a head says of some embeddings, in words."""
+
+    labels: list[str]  # a class, a family, or UNKNOWN
+    families: list[str | None]  # the likeliest, None where the head knows none or the label is UNKNOWN
+    probability: Floats  # (m,), of the label; of the likeliest class where that is UNKNOWN
+    probabilities: Floats  # (m, k)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +62,7 @@ class Head:
     encoder_sha256: str
     kernel: Kernel
     gamma: float
-    threshold: float  # below this probability the answer is unknown
+    threshold: float  # below this probability, of the class or else the family, the answer is unknown
     mean: Floats  # (D,)
     scale: Floats  # (D,)
     vectors: NDArray[np.float16]  # (n, D), standardised, ordered by class
@@ -52,6 +71,11 @@ class Head:
     intercept: Floats  # (p,)
     calibration: Floats  # (p, k)
     calibration_bias: Floats  # (k,)
+    families: tuple[str, ...] = ()  # of each class
+    certain: float = 0.0  # below this probability of the class, the family is the answer
+    farthest: float = 0.0  # squared distance to the nearest centre beyond which the answer is unknown
+    plane: NDArray[np.float32] | None = None  # (D, q)
+    centres: NDArray[np.float32] | None = None  # (c, q)
 
     def __post_init__(self) -> None:
         k, p = len(self.classes), len(self.classes) * (len(self.classes) - 1) // 2
@@ -77,6 +101,15 @@ class Head:
             raise InputError(f"head {self.name}: counts or scale are impossible")
         if self.mode not in get_args(Mode) or self.kernel not in get_args(Kernel):
             raise InputError(f"head {self.name} has mode {self.mode!r} and kernel {self.kernel!r}; not known")
+        if self.families and len(self.families) != k:
+            raise InputError(f"head {self.name} has {len(self.families)} families; expected one a class, {k}")
+        if self.plane is not None or self.centres is not None:
+            q = self.plane.shape[-1] if self.plane is not None else -1
+            found = [None if a is None else a.shape for a in (self.plane, self.centres)]
+            if self.plane is None or self.centres is None or self.plane.shape != (outputs, q):
+                raise InputError(f"head {self.name}: plane and centres have shapes {found}; they do not fit")
+            if self.centres.ndim != 2 or self.centres.shape[1] != q or not len(self.centres):
+                raise InputError(f"head {self.name}: plane and centres have shapes {found}; they do not fit")
         if self.hop < 1 or self.window < self.hop or self.window % self.hop:
             raise InputError(f"head {self.name}: window {self.window} must be a multiple of hop {self.hop}")
 
@@ -136,7 +169,51 @@ class Head:
         """The class of each embedding, -1 for unknown, and its probabilities."""
         probabilities = self.probabilities(embeddings)
         best = probabilities.argmax(1)
-        return np.where(probabilities.max(1) >= self.threshold, best, -1), probabilities
+        sure = self.family_probabilities(probabilities).max(1) if self.families else probabilities.max(1)
+        known = sure >= self.threshold
+        if self.centres is not None:
+            known &= self.distance(embeddings) <= self.farthest
+        return np.where(known, best, -1), probabilities
+
+    def name_all(self, embeddings: NDArray[np.float32]) -> Named:
+        """What each embedding is: its class, or its family where the class is not certain, or unknown."""
+        chosen, probabilities = self.answer(embeddings)
+        best = probabilities.max(1)
+        if not self.families:
+            labels = [self.classes[i] if i >= 0 else UNKNOWN for i in chosen.tolist()]
+            return Named(labels, [None] * len(labels), best, probabilities)
+        together = self.family_probabilities(probabilities)
+        family = [self.known_families[i] for i in together.argmax(1).tolist()]
+        exact = best >= self.certain
+        labels = [
+            UNKNOWN if i < 0 else (self.classes[i] if sure else of)
+            for i, sure, of in zip(chosen.tolist(), exact.tolist(), family, strict=True)
+        ]
+        families = [
+            None if i < 0 else (self.families[i] if sure else of)
+            for i, sure, of in zip(chosen.tolist(), exact.tolist(), family, strict=True)
+        ]
+        probability = np.where(exact | (chosen < 0), best, together.max(1))
+        return Named(labels, families, probability, probabilities)
+
+    @cached_property
+    def known_families(self) -> tuple[str, ...]:
+        """Each family once, in the order of the classes."""
+        return tuple(dict.fromkeys(self.families))
+
+    def family_probabilities(self, probabilities: Floats) -> Floats:
+        """Probabilities of the classes (m, k) added up by family, (m, families)."""
+        member = np.array([[of == family for family in self.known_families] for of in self.families], float)
+        return np.asarray(probabilities @ member)
+
+    def distance(self, embeddings: NDArray[np.float32]) -> Floats:
+        """Squared distances (m,) to the nearest centre, in the plane."""
+        assert self.plane is not None
+        assert self.centres is not None
+        z = (embeddings - self.mean) / self.scale @ self.plane.astype(np.float64)  # (m, q)
+        centres = self.centres.astype(np.float64)
+        squared = np.square(z).sum(1, keepdims=True) + np.square(centres).sum(1) - 2 * z @ centres.T
+        return np.asarray(np.maximum(squared.min(1), 0))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays, for a bundle."""
@@ -144,16 +221,23 @@ class Head:
 
     def meta(self) -> dict[str, Any]:
         """Everything else, for a bundle's description."""
-        meta = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in self.arrays()}
-        return meta | {"classes": list(self.classes)}
+        meta = {
+            f.name: value
+            for f in fields(self)
+            if not isinstance(value := getattr(self, f.name), np.ndarray)
+            and (f.name not in OPTIONAL or value not in (f.default, None))
+        }
+        lists = {name: list(meta[name]) for name in ("classes", "families") if name in meta}
+        return meta | lists
 
     @classmethod
     def from_arrays(cls, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> "Head":
         """The head of a bundle; whatever does not fit together is named."""
         expected = {f.name for f in fields(cls)}
-        wrong = expected ^ (meta.keys() | arrays.keys())
+        wrong = (expected ^ (meta.keys() | arrays.keys())) - set(OPTIONAL)
         if wrong:
             raise InputError(
                 f"a head must have exactly {', '.join(sorted(expected))}; {sorted(wrong)[0]} is wrong"
             )
-        return cls(**{**meta, **arrays, "classes": tuple(meta["classes"])})
+        names = {key: tuple(meta[key]) for key in ("classes", "families") if key in meta}
+        return cls(**{**meta, **arrays, **names})

@@ -25,7 +25,7 @@ from streaming.estimate import Estimate
 from streaming.frontend import Silence
 from streaming.head import Head, Mode
 from streaming.intake import Item, Stretch, open_intake
-from streaming.prediction import UNKNOWN, Past, Prediction, utc_ns
+from streaming.prediction import Past, Prediction, utc_ns
 from streaming.silence import Silences
 from streaming.window import Window
 
@@ -212,20 +212,22 @@ def answers(
     """What the head says of each window, placed in the source's samples and time."""
     if not len(embeddings):
         return []
-    chosen, probabilities = head.answer(embeddings)
     return [
         Prediction(
             start=start,
             end=end,
-            label=head.classes[index] if index >= 0 else UNKNOWN,
-            probability=float(row.max()),
+            label=label,
+            probability=float(probability),
             probabilities=row,
             past="warm",
             utc_ns=utc_ns(block, start),
             clock=block.clock,
             begin=start,
+            family=family,
         )
-        for (start, end), index, row in zip(spans, chosen.tolist(), probabilities, strict=True)
+        for (start, end), label, family, probability, row in zip(
+            spans, *head.name_all(embeddings), strict=True
+        )
     ]
 
 

@@ -24,7 +24,7 @@ class Prediction:
 
     start: int
     end: int
-    label: str  # a class of the head, UNKNOWN or NO_SIGNAL
+    label: str  # a class of the head, a family where the class is not certain, UNKNOWN or NO_SIGNAL
     probability: (
         float  # of the most likely class, also where the label is UNKNOWN; 0 where there is no signal
     )
