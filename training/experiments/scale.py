@@ -62,9 +62,9 @@ SCALES = {
     ),
     "hour": Scale(
         "hour",
-        "5 rounds for supervised methods, epochs cut at 44 batches, those of 2,800 labels (4 rounds of 2 epochs "
-        "on measured sets), 10 rounds of 3 steps for self-supervised ones, 6 epochs for their classifiers, a "
-        "tenth of the unlabelled frames",
+        "5 rounds for supervised methods, epochs cut at 44 batches, those of 2,800 labels (4 rounds of 2 "
+        "epochs on measured sets), 10 rounds of 3 steps for self-supervised ones, 6 epochs for their "
+        "classifiers, a tenth of the unlabelled frames",
         Budget(
             rounds=5,
             batches=44,
@@ -81,7 +81,7 @@ SCALES = {
     ),
     "smoke": Scale(
         "smoke",
-        "one round or two of one step each on a fiftieth of the labels: whether everything runs, not how well",
+        "one round or two of one step each on a fiftieth of the labels: does it run, not how well",
         Budget(
             rounds=2,
             batches=1,

@@ -1,4 +1,4 @@
-"""Every table and figure of the paper that compares methods: its columns, its methods, its published numbers."""
+"""Every table and figure of the paper that compares methods: columns, methods, published numbers."""
 
 from dataclasses import dataclass, field
 from typing import Any, Literal

@@ -1,6 +1,6 @@
 """FedAH-CNN (Wu et al. 2025): the downloaded head is mixed into the local one, element by element.
 
-    head = h_l + (h_g - h_l) W,      W <- clip(W - eta dL/dhead (h_g - h_l), 0, 1),      eta = 1, W = 1 at first
+    head = h_l + (h_g - h_l) W,      W <- clip(W - eta dL/dhead (h_g - h_l), 0, 1),   eta = 1, W = 1 at first
 
 W is trained over the client's batches with everything else frozen; then head epochs, then body epochs. Body
 and head are averaged. A client answers with the shared body and its mixed head.

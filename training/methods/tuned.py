@@ -1,7 +1,8 @@
 """Methods whose classifier is a network behind a pretrained body, frozen or trained along.
 
 The sources are central. Whether the paper's adaptation averages the classifiers is not said: by default each
-client trains its own, as FedSSL-AMC's clients do; with the budget's `federated` they are averaged after every epoch.
+client trains its own, as FedSSL-AMC's clients do; with the budget's `federated` they
+are averaged after every epoch.
 """
 
 from collections.abc import Sequence

@@ -10,6 +10,7 @@ from tests.training.methods.small import BUDGET, client, frames, two_clients
 from training.methods import METHODS
 from training.methods.base import Budget
 from training.methods.track import Track
+from training.recipes import RECIPES
 
 ASKED = frames((2, 2, 2, 2), 77).iq
 WITHOUT_TRAINING = ("untrained", "cumulants", "limit")
@@ -68,13 +69,15 @@ def test_a_pretraining_is_done_once_for_every_number_of_labels(name, tmp_path, m
 @pytest.mark.parametrize("name", ["fedavg", "feddyn", "fedrep", "fedah", "dae", "wavetell", "semiamc"])
 def test_a_fit_that_was_stopped_goes_on_to_the_same_answers(name, tmp_path, monkeypatch):
     monkeypatch.setattr("training.methods.track.SAVE_EVERY_S", -1.0)  # a checkpoint after every round
-    budget = replace(BUDGET, rounds=3, pretrain_rounds=2, tune_epochs=3)
+    budget = replace(BUDGET, rounds=3, pretrain_rounds=2, tune_epochs=3, recipe_share=1.0)
+    short = replace(RECIPES["wavetell"], rounds=3, steps=1, batch=8)
+    monkeypatch.setitem(RECIPES, "wavetell", short)
     whole = answers(name, two_clients(), budget=budget)
     track = Track(tmp_path / "training.safetensors", tmp_path / "pretraining.safetensors")
-    stop(monkeypatch, after=2 if name not in ("dae", "semiamc") else 4)
-    with pytest.raises(KeyboardInterrupt):
-        answers(name, two_clients(), track=track, budget=budget)
-    monkeypatch.undo()
+    with monkeypatch.context() as patched:
+        stop(patched, after=2 if name not in ("dae", "semiamc") else 4)
+        with pytest.raises(KeyboardInterrupt):
+            answers(name, two_clients(), track=track, budget=budget)
     again = Track(tmp_path / "training.safetensors", tmp_path / "pretraining.safetensors")
     assert all(
         (a == b).all()
