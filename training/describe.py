@@ -1,6 +1,6 @@
 """The objective of the model `radio`: describe a signal, foretell how it goes on, and know it again.
 
-A frame is cut in two, each part is brought to unit power and changed (`training.augment`), and
+From each half of a frame a part is drawn, brought to unit power and changed (`training.augment`), and
 
     L = w_s |h(f(a)) - s(a)|^2  +  w_o |g(f(a)) - s(b)|^2  +  w_c NCE(p(f(a)), p(f(b)))  + a and b exchanged
 
@@ -32,6 +32,7 @@ class DescribeSettings:
     other: float = 0.5  # w_o
     contrast: float = 0.1  # w_c
     temperature: float = 0.2
+    part: int = 256  # samples of each half: short ones are cheap, and long enough for every statistic
     hidden: int = 256
     projection: int = 128
     augment: Augment = field(default_factory=Augment)
@@ -57,8 +58,11 @@ class Describe:
     def loss(self, encoder: Encoder, frames: Samples, batch: int, rng: np.random.Generator) -> Tensor:
         """The loss of one batch drawn from the frames (n, N)."""
         settings, half = self.settings, frames.shape[1] // 2
-        x = iq(frames[rng.integers(0, len(frames), batch)])  # (B, N, 2)
-        parts = [settings.augment.apply(unit_power(x[:, i * half : (i + 1) * half]), rng) for i in range(2)]
+        rows = rng.integers(0, len(frames), (batch, 1))
+        length = min(settings.part, half)
+        starts = [i * half + rng.integers(0, half - length + 1, (batch, 1)) for i in range(2)]
+        drawn = [iq(frames[rows, start + np.arange(length)]) for start in starts]  # (B, part, 2)
+        parts = [settings.augment.apply(unit_power(part), rng) for part in drawn]
         with torch.no_grad():
             s, t = (statistics(part) for part in parts)  # (B, S)
         a, b = encode(encoder, *parts).chunk(2)  # (B, E)

@@ -66,14 +66,14 @@ RECIPES = {
     ),
     "radio": Recipe(
         DescribeSettings(augment=Augment(rotation=math.pi, cfo=0.003)),
-        shape=EncoderShape(depth=6, reduced=128, outputs=128, pooling="mean"),
+        shape=EncoderShape(channels=32, depth=5, reduced=96, outputs=96, pooling="mean"),
         start=Start(past=0.5, first=2.0, bias=1.0, gain=1.7),
-        steps=70,
+        steps=60,
         batch=32,
-        rate=2e-3,
+        rate=3e-3,
         schedule="cosine",
         keep_moments=True,
-        canonical=1.0,
+        canonical=2.0,
     ),
 }
 
