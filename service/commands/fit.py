@@ -1,8 +1,9 @@
 """Fit the heads of a model on labelled frames, and write the model with them.
 
 The set is one of the paper's (paper, paper-snr, paper-cfo: a personal head for each of the four clients;
-paper-air: one head, named live, for the paper's signals at any phase, as a radio hears them), or
-a labelled data set: RadioML (.hdf5, .dat, .pkl), MIGOU-MOD (.pkl), a folder of SigMF recordings with
+paper-air: one head, named live, for the paper's signals at any phase, as a radio hears them), radio (one
+head, named live, for realistic signals behind the front end, from --labels of each class), or a labelled
+data set: RadioML (.hdf5, .dat, .pkl), MIGOU-MOD (.pkl), a folder of SigMF recordings with
 annotations, or a folder with labels.csv. C and gamma are chosen by cross-validation on the labels alone. With
 --live PAST the heads are for streams: each label is a window with that many samples of past. Heads that the
 model already has are kept, unless they have the same name.
@@ -11,6 +12,7 @@ examples:
   wavetell fit runs/encoder.safetensors --out runs/model.safetensors
   wavetell fit runs/encoder.safetensors --labels 140 --out runs/few.safetensors
   wavetell fit runs/model.safetensors --data paper-air --live 8200 --window 1000 --out runs/air.safetensors
+  wavetell fit runs/radio-encoder.safetensors --data radio --labels 50 --out runs/radio.safetensors
   wavetell fit radio --data captures/ --head mine --live 400 --out runs/mine.safetensors
 """
 
@@ -32,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data",
         default="paper",
-        help="paper (default), paper-snr, paper-cfo, paper-air, a file or a folder",
+        help="paper (default), paper-snr, paper-cfo, paper-air, radio, a file or a folder",
     )
     parser.add_argument("--labels", type=int, help="labels a client; default 2,800, or all that a file has")
     parser.add_argument(
@@ -70,7 +72,12 @@ def run(args: argparse.Namespace) -> None:
     search = Search(kernel=args.kernel, refuse=args.refuse, seed=args.seed)
     agc_samples = float(bundle.meta.get("frontend", {}).get("agc_samples", 4096.0))
     embed = embedder(bundle.encoder, mode, args.window, hop, agc_samples)
-    if args.data == "paper-air" or args.data in PAPER:
+    if args.data == "radio":
+        from training.radio_fit import SEARCH, fit_labelled
+
+        search = replace(SEARCH, seed=args.seed)
+        fits = {"live": fit_labelled(bundle.encoder, args.labels or 50, args.seed)}
+    elif args.data == "paper-air" or args.data in PAPER:
         if args.data == "paper-air":
             clients = [listener(args.labels or 2_800, args.window)]
         else:

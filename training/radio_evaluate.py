@@ -1,0 +1,146 @@
+"""How good a head of the model `radio` is: by SNR, class and family, how well calibrated, and what is unknown."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streaming.head import Head
+from training.accuracy import Accuracy
+from training.heads import Identity, Labels, Search
+from training.radio_fit import LENGTH, SNR_DB, fit_radio
+from training.radio_signals import Signals, make_signals
+from training.signals.classes import FAMILIES
+from training.signals.conditions import Conditions
+
+TEST = 1_000_002  # second word of a seed: what the signals are for
+EDGES_DB = (0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0)
+HIGH_DB = 10.0  # from here on the families must be right
+BINS = 15  # of probability, for the calibration error
+Embeddings = NDArray[np.float32]
+Real = NDArray[np.float64]
+
+
+def test_signals(each: int, seed: int, classes: Sequence[str]) -> Signals:
+    """Fresh emissions: other seeds, so other symbol rates, offsets, channels, receivers and messages."""
+    word = int(np.random.SeedSequence([seed, TEST]).generate_state(1, np.uint32)[0])
+    counts = [each] * len(classes)
+    return make_signals(classes, counts, samples=LENGTH, conditions=Conditions(snr_db=SNR_DB), seed=word)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Answers beside the truth; refusals count by their likeliest class."""
+
+    truth: NDArray[np.str_]  # (n,)
+    said: NDArray[np.str_]  # (n,)
+    family: NDArray[np.str_]  # (n,), the likeliest
+    sure: Real  # (n,), probability of what was said
+    family_sure: Real  # (n,)
+    refused: NDArray[np.bool_]  # (n,)
+    snr_db: NDArray[np.float32]  # (n,)
+
+    @property
+    def right(self) -> NDArray[np.bool_]:
+        """Of the class."""
+        return np.asarray(self.truth == self.said)
+
+    @property
+    def family_right(self) -> NDArray[np.bool_]:
+        """Of the family."""
+        return np.asarray(np.array([FAMILIES[name] for name in self.truth.tolist()]) == self.family)
+
+
+def judge(head: Head, embeddings: Embeddings, truth: Sequence[str], snr_db: NDArray[np.float32]) -> Judged:
+    """What the head says of these."""
+    chosen, probabilities = head.answer(embeddings)
+    together = head.family_probabilities(probabilities)
+    return Judged(
+        np.array(truth),
+        np.array(head.classes)[probabilities.argmax(1)],
+        np.array(head.known_families)[together.argmax(1)],
+        probabilities.max(1),
+        together.max(1),
+        np.asarray(chosen < 0),
+        snr_db,
+    )
+
+
+def summary(judged: Judged) -> dict[str, object]:
+    """All figures, as JSON."""
+    high = judged.snr_db >= HIGH_DB
+    families = np.array([FAMILIES[name] for name in judged.truth.tolist()])
+    bins = list(zip(EDGES_DB, EDGES_DB[1:], strict=False))
+    return {
+        "signals": len(judged.truth),
+        "class": share(judged.right),
+        "family": share(judged.family_right),
+        "class_high": share(judged.right[high]),
+        "family_high": share(judged.family_right[high]),
+        "ece_class": expected_error(judged.sure, judged.right),
+        "ece_family": expected_error(judged.family_sure, judged.family_right),
+        "refused": share(judged.refused),
+        "by_snr": [
+            {
+                "from_db": low,
+                "to_db": up,
+                "class": share(judged.right[m]),
+                "family": share(judged.family_right[m]),
+            }
+            for low, up in bins
+            if (m := (judged.snr_db >= low) & (judged.snr_db < up)).any()
+        ],
+        "by_class_high": {
+            name: {"class": share(judged.right[m]), "family": share(judged.family_right[m])}
+            for name in dict.fromkeys(judged.truth.tolist())
+            if (m := high & (judged.truth == name)).any()
+        },
+        "by_family_high": {
+            name: share(judged.family_right[m])
+            for name in dict.fromkeys(families.tolist())
+            if (m := high & (families == name)).any()
+        },
+    }
+
+
+def share(right: NDArray[np.bool_]) -> dict[str, float]:
+    """Per cent, with its 95 % interval."""
+    accuracy = Accuracy.of(right)
+    low, high = accuracy.interval
+    return {"percent": 100 * accuracy.share, "low": 100 * low, "high": 100 * high}
+
+
+def expected_error(sure: Real, right: NDArray[np.bool_]) -> float:
+    """ECE = sum over bins of (n_b / n) |mean probability - share right|, bins of equal width."""
+    number = np.minimum((sure * BINS).astype(int), BINS - 1)
+    gaps = [
+        abs(float(np.sum(sure[number == b]) - np.sum(right[number == b]))) for b in np.unique(number).tolist()
+    ]
+    return float(sum(gaps) / len(sure))
+
+
+def unseen(
+    fit: tuple[Embeddings, Labels],
+    test: tuple[Embeddings, Labels],
+    classes: Sequence[str],
+    search: Search,
+    false_alarms: float,
+) -> dict[str, dict[str, float]]:
+    """Each family left out of fitting in turn: what share of each of its classes is called unknown.
+
+    `false alarms` beside it is the share of the known classes' test signals that is called unknown, too.
+    """
+    out: dict[str, dict[str, float]] = {}
+    family = np.array([FAMILIES[name] for name in classes])
+    for left_out in dict.fromkeys(family.tolist()):
+        known = family[fit[1]] != left_out
+        identity = Identity("live", tuple(classes), "live", 1, 1, "")
+        head = fit_radio(fit[0][known], fit[1][known], identity, search, false_alarms).head
+        refused = head.answer(test[0])[0] < 0
+        mine = family[test[1]] == left_out
+        for index in np.unique(test[1][mine]).tolist():
+            flagged = float(np.mean(refused[test[1] == index]))
+            alarms = float(np.mean(refused[~mine]))
+            out[classes[index]] = {"flagged": 100 * flagged, "false alarms": 100 * alarms}
+    return out

@@ -1,0 +1,122 @@
+"""The head of the model `radio`: fitted on few labelled signals, as the live engine embeds them.
+
+Beside the machine and its calibration it gets the families of its classes, and what a *stranger* is: in
+coordinates in which every class scatters alike,
+
+    P = S^(-1/2),   S = mean of the classes' covariances, shrunk towards its diagonal
+
+a signal is unknown where the nearest labelled signal is farther than 95 % of the labelled ones are from their
+own nearest neighbour. No signal of an unseen class is needed to set that.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streaming.block import Samples
+from streaming.bundle import encoder_sha256
+from streaming.encoder import Encoder
+from streaming.engine import open_engine
+from streaming.window import Window
+from training.heads import Fit, Identity, Labels, Search, fit_head
+from training.progress import Progress
+from training.radio import HEARD
+from training.radio_signals import Signals, make_signals
+from training.signals.classes import FAMILIES
+from training.signals.conditions import Conditions
+
+WINDOW, HOP = 2_048, 256  # samples at the model's rate
+LENGTH = WINDOW + HOP  # of a labelled signal: the encoder's past is full where the window begins
+SNR_DB = (0.0, 30.0)
+FALSE_ALARMS = 0.05  # share of known signals called unknown
+CERTAIN = 0.5  # probability from which the class itself is the answer
+SHRINK = 0.1
+STREAMS = 16
+SEARCH = Search(C=(1.0, 10.0, 100.0), gamma=(0.25, 0.5, 1.0), refuse=0.0)
+LABELLED = 1_000_001  # second word of a seed: what the signals are for
+Real = NDArray[np.float64]
+
+
+def labelled_signals(each: int, seed: int, classes: Sequence[str] = HEARD) -> Signals:
+    """So many labelled signals of each class."""
+    word = int(np.random.SeedSequence([seed, LABELLED]).generate_state(1, np.uint32)[0])
+    counts = [each] * len(classes)
+    return make_signals(classes, counts, samples=LENGTH, conditions=Conditions(snr_db=SNR_DB), seed=word)
+
+
+def embed_signals(encoder: Encoder, iq: Samples, hop: int = HOP, window: int = WINDOW) -> NDArray[np.float32]:
+    """Signals (n, samples) from the front end to the embeddings (n, outputs) of their last windows.
+
+    This is the way of `streaming.pipeline` from the front end on: an empty state where the signal begins, the
+    live engine, its window.
+    """
+    engine = open_engine(encoder, hop)
+    streams = [engine.stream() for _ in range(min(STREAMS, len(iq)))]
+    out = np.empty((len(iq), encoder.shape.outputs), np.float32)
+    with Progress("encoding signals", len(iq)) as progress:
+        for i in range(0, len(iq), STREAMS):
+            work = list(zip(streams, np.ascontiguousarray(iq[i : i + STREAMS]), strict=False))
+            for row, hops in enumerate(engine.push(work)):
+                out[i + row] = Window(encoder, hop, window).push(hops)[-1]
+            for stream in streams:
+                stream.reset()
+            progress.to(min(i + STREAMS, len(iq)))
+    for stream in streams:
+        stream.close()
+    return out
+
+
+def fit_labelled(encoder: Encoder, each: int, seed: int) -> Fit:
+    """The head `live`, from so many labelled signals of each class."""
+    signals = labelled_signals(each, seed)
+    identity = Identity("live", signals.classes, "live", WINDOW, HOP, encoder_sha256(encoder))
+    return fit_radio(embed_signals(encoder, signals.iq), signals.label, identity, replace(SEARCH, seed=seed))
+
+
+@dataclass(frozen=True)
+class Stranger:
+    """What tells a signal of no known class."""
+
+    plane: NDArray[np.float32]  # (D, q)
+    centres: NDArray[np.float32]  # (n, q)
+    farthest: float
+
+
+def fit_radio(
+    embeddings: NDArray[np.float32],
+    labels: Labels,
+    identity: Identity,
+    search: Search = SEARCH,
+    false_alarms: float = FALSE_ALARMS,
+) -> Fit:
+    """The head with families and with a sense for strangers."""
+    fit = fit_head(embeddings, labels, identity, search)
+    head = fit.head
+    renumbered = np.unique(labels, return_inverse=True)[1]
+    stranger = fit_stranger((embeddings - head.mean) / head.scale, renumbered, false_alarms)
+    families = tuple(FAMILIES[name] for name in head.classes)
+    head = replace(
+        head,
+        families=families,
+        certain=CERTAIN,
+        farthest=stranger.farthest,
+        plane=stranger.plane,
+        centres=stranger.centres,
+    )
+    return replace(fit, head=head)
+
+
+def fit_stranger(z: Real, labels: Labels, false_alarms: float) -> Stranger:
+    """From standardised embeddings (n, D) and their classes."""
+    within = z - np.stack([z[labels == c].mean(0) for c in range(labels.max() + 1)])[labels]
+    covariance = within.T @ within / len(z)
+    covariance = (1 - SHRINK) * covariance + SHRINK * np.diag(np.diag(covariance))
+    values, vectors = np.linalg.eigh(covariance)
+    plane = (vectors / np.sqrt(np.maximum(values, 1e-9))).astype(np.float32)
+    centres = (z @ plane).astype(np.float32)
+    norms = np.square(centres).sum(1)
+    squared = norms[:, None] + norms - 2 * centres @ centres.T
+    np.fill_diagonal(squared, np.inf)
+    return Stranger(plane, centres, float(np.quantile(squared.min(1), 1 - false_alarms)))
