@@ -81,7 +81,7 @@ SCALES = {
     ),
     "smoke": Scale(
         "smoke",
-        "one round or two of one step each on a fiftieth of the labels: does it run, not how well",
+        "one round or two of one step each on a hundredth of the labels: does it run, not how well",
         Budget(
             rounds=2,
             batches=1,
@@ -95,9 +95,9 @@ SCALES = {
             limit_frames=2,
         ),
         measured=(2, 1),
-        labels=0.02,
+        labels=0.01,
         unlabelled=0.0005,
-        test=28,
+        test=14,
         validation=8,
         look=2,
     ),
