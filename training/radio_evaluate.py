@@ -1,7 +1,8 @@
-"""How good a head of the model `radio` is: by SNR, class and family, how well calibrated, and what is unknown."""
+"""How good a head of the model `radio` is: by SNR, class and family, how well calibrated, what is unknown."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,7 +72,7 @@ def summary(judged: Judged) -> dict[str, object]:
     """All figures, as JSON."""
     high = judged.snr_db >= HIGH_DB
     families = np.array([FAMILIES[name] for name in judged.truth.tolist()])
-    bins = list(zip(EDGES_DB, EDGES_DB[1:], strict=False))
+    bins = list(pairwise(EDGES_DB))
     return {
         "signals": len(judged.truth),
         "class": share(judged.right),
