@@ -58,7 +58,7 @@ RECIPES = {
         HalvesSettings(),
         shape=EncoderShape(pooling="mean"),
         start=Start(past=0.1, first=3.0, bias=2.0, gain=1.7),
-        steps=20,
+        steps=50,
         batch=128,
         schedule="cosine",
         keep_moments=True,
