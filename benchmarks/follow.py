@@ -1,0 +1,353 @@
+"""How fast the answer follows a change of modulation that the front end cannot see.
+
+    OMP_NUM_THREADS=1 python -m benchmarks.follow [BUNDLE] [--snr 10] [--trials 4] [--out runs/follow]
+
+One class gives way to another at the same bandwidth, centre and level. The delay counts from that sample to
+the end of the first of as many right answers in a row as a window has hops. Beside the pipeline as it is,
+ways to forget the old signal: where the change is known (`told`, which no detector can beat) or found by comparing
+the newest hops with those before (`found`), the window alone is emptied, or the encoder, too; and a second
+encoder state, begun every few windows, takes over from the first (`relay`). What a way costs where nothing
+changes is the accuracy on the signal before the change, false alarms included.
+"""
+
+import argparse
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streaming.block import Block, Samples
+from streaming.bundle import Bundle, load_bundle
+from streaming.engine import Engine, Hops, open_engine
+from streaming.head import Head
+from streaming.intake import Stretch, open_intake
+from streaming.pipeline import choose_head
+from streaming.window import Window
+from training.progress import Progress
+from training.signals.classes import FAMILIES
+from training.signals.conditions import Conditions
+from training.signals.emission import Emission
+from training.signals.stream import Part, Stream
+from training.synthetic import constellation
+
+RATE_HZ = 250e3
+BEFORE, AFTER = 10_240, 8_192  # samples at the model's rate
+RECENT, EARLIER = 4, 20  # hops compared by the detector
+HARD = ("OOK", "4ASK")  # other pulses: their bandwidth is another one, too
+RELAY = 4  # windows after which a state is old enough to take over
+
+Labels = NDArray[np.int64]  # (hops,), of the window that ends with each hop; -1 where there is no answer
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A signal at the model's rate and level; `change` is where the other class begins."""
+
+    names: tuple[str, str]
+    samples: Samples
+    change: float
+    step: float  # source samples to one
+    rate_hz: float
+
+
+def through(bundle: Bundle, x: Samples, change: int, names: tuple[str, str], rate_hz: float) -> Trial | None:
+    """What the intake makes of it; None where the front end saw the change itself, or no signal."""
+    intake = open_intake(bundle.meta["frontend"])
+    items = [*intake.push(Block(x, 0, rate_hz)), *intake.flush()]
+    signals: list[list[Stretch]] = []
+    for item in items:
+        if isinstance(item, Stretch):
+            if item.begins:
+                signals.append([])
+            signals[-1].append(item)
+    for parts in signals:
+        first, samples = parts[0], np.concatenate([part.samples for part in parts])
+        at = (change - first.start) / first.step
+        if at > BEFORE // 2 and len(samples) - at > AFTER // 2:
+            return Trial(names, samples, at, first.step, rate_hz)
+    return None
+
+
+def on_the_air(bundle: Bundle, names: tuple[str, str], snr_db: float, seed: int) -> Trial | None:
+    """Both classes with the same pulse, symbol rate and level, through receiver and front end."""
+    conditions = Conditions(snr_db=(snr_db, snr_db), offset=0.0, multipath=0.0, imbalance_db=0.0, dc=0.0)
+    first, second = (Emission(name, conditions, np.random.default_rng([seed, 7])) for name in names)
+    second.scale *= np.sqrt(first.power / second.power)
+    silence = Emission("noise", conditions, np.random.default_rng([seed, 8]))
+    step = bundle.meta["frontend"]["fraction"] / first.bandwidth
+    before, after = round(BEFORE * step), round(AFTER * step)
+    plan = [Part(silence, 50_000), Part(first, before), Part(second, after), Part(silence, 20_000)]
+    x = Stream(iter(plan), conditions, seed).next(sum(part.samples for part in plan))
+    return through(bundle, x, 50_000 + before, names, RATE_HZ)
+
+
+def on_paper(bundle: Bundle, names: tuple[str, str], snr_db: float, seed: int) -> Trial | None:
+    """The paper's signal: one sample a symbol, a small offset, noise."""
+    rng = np.random.default_rng([seed, 9])
+    symbols = [
+        rng.choice(constellation(name), count) for name, count in zip(names, (BEFORE, AFTER), strict=True)
+    ]
+    turns = rng.uniform(0, 1 / 32) + 1e-4 * np.arange(BEFORE + AFTER)
+    noise = rng.standard_normal((BEFORE + AFTER, 2)) @ [1, 1j] * np.sqrt(10 ** (-snr_db / 10) / 2)
+    x = (np.concatenate(symbols) * np.exp(2j * np.pi * turns) + noise).astype(np.complex64)
+    return through(bundle, x, BEFORE, names, RATE_HZ)
+
+
+class Follower:
+    """A model and the ways it may forget."""
+
+    def __init__(self, bundle: Bundle, head: Head, engine: Engine) -> None:
+        self.bundle, self.head, self.engine = bundle, head, engine
+        self.hop, self.full = head.hop, head.window // head.hop
+        self.threshold = np.inf
+
+    def encode(self, pieces: Sequence[Samples]) -> list[Hops]:
+        """The hops of each, from an empty state."""
+        streams = [self.engine.stream() for _ in pieces]
+        hops = self.engine.push(list(zip(streams, pieces, strict=True)))
+        for stream in streams:
+            stream.close()
+        return hops
+
+    def labels(self, hops: Hops, growing: bool) -> Labels:
+        """The class of each hop's window since the hops began; none before it is full, unless it may grow."""
+        window = Window(self.bundle.encoder, self.hop, self.head.window)
+        found = self.head.answer(window.push(hops))[0].copy()
+        if not growing:
+            found[: self.full - 1] = -1
+        return found
+
+    def statistic(self, hops: Hops) -> NDArray[np.float64]:
+        """For each hop, how far the newest hops' mean features lie from the earlier ones', in deviations."""
+        features = hops.total / self.hop  # (hops, reduced)
+        out = np.zeros(len(features))
+        for k in range(RECENT + EARLIER, len(features) + 1):
+            earlier, recent = features[k - RECENT - EARLIER : k - RECENT], features[k - RECENT : k]
+            spread = earlier.var(0, ddof=1) * (1 / RECENT + 1 / EARLIER) + 1e-12
+            out[k - 1] = np.mean(np.square(recent.mean(0) - earlier.mean(0)) / spread)
+        return out
+
+    def calibrate(self, steady: Sequence[Hops], false_alarms: float) -> None:
+        """Set the threshold that hops of steady signals pass at this rate."""
+        values = np.concatenate([self.statistic(hops)[RECENT + EARLIER :] for hops in steady])
+        self.threshold = float(np.quantile(values, 1 - false_alarms))
+
+    def changes(self, hops: Hops) -> list[int]:
+        """The hops, counted from 1, at which the detector says so; then it waits for new earlier ones."""
+        found: list[int] = []
+        for k, value in enumerate(self.statistic(hops), 1):
+            if value > self.threshold and (not found or k - found[-1] >= RECENT + EARLIER):
+                found.append(k)
+        return found
+
+
+def as_is(model: Follower, trial: Trial, hops: Hops) -> Labels:
+    """No reset."""
+    return model.labels(hops, growing=False)
+
+
+def cut(model: Follower, hops: Hops, at: Sequence[int]) -> Labels:
+    """The window emptied at these hops; what is left of it grows again."""
+    edges = [0, *at, len(hops.total)]
+    parts = [
+        model.labels(Hops(hops.maximum[a:b], hops.total[a:b]), growing=a > 0) for a, b in pairwise(edges)
+    ]
+    return np.concatenate(parts)
+
+
+def told_window(model: Follower, trial: Trial, hops: Hops) -> Labels:
+    """The window emptied at the change."""
+    return cut(model, hops, [round(trial.change / model.hop)])
+
+
+def told_both(model: Follower, trial: Trial, hops: Hops) -> Labels:
+    """Encoder and window emptied at the change."""
+    at = round(trial.change / model.hop)
+    (fresh,) = model.encode([trial.samples[at * model.hop :]])
+    return np.concatenate([model.labels(hops, False)[:at], model.labels(fresh, True)])
+
+
+def found_window(model: Follower, trial: Trial, hops: Hops) -> Labels:
+    """The window emptied but for the newest hops, once a change is found."""
+    labels = model.labels(hops, False)
+    for at in model.changes(hops):
+        since = Hops(hops.maximum[at - RECENT :], hops.total[at - RECENT :])
+        labels[at - 1 :] = model.labels(since, True)[RECENT - 1 :]
+    return labels
+
+
+def found_both(model: Follower, trial: Trial, hops: Hops) -> Labels:
+    """Encoder and window emptied once a change is found, and given the newest hops again."""
+    labels = model.labels(hops, False)
+    for at in model.changes(hops):
+        (fresh,) = model.encode([trial.samples[(at - RECENT) * model.hop :]])
+        labels[at - 1 :] = model.labels(fresh, True)[RECENT - 1 : RECENT - 1 + len(labels) - at + 1]
+    return labels
+
+
+def relay(model: Follower, trial: Trial, hops: Hops) -> Labels:
+    """A fresh state each RELAY windows; each answers from its RELAY-th window to its 2 RELAY-th."""
+    labels, span = model.labels(hops, False), RELAY * model.full
+    starts = list(range(span, len(labels) - span, span))
+    ends = [(start + 2 * span) * model.hop for start in starts]
+    pieces = [trial.samples[s * model.hop : e] for s, e in zip(starts, ends, strict=True)]
+    for start, fresh in zip(starts, model.encode(pieces) if pieces else [], strict=True):
+        late = model.labels(fresh, True)[span:]
+        labels[start + span : start + span + len(late)] = late
+    return labels
+
+
+WAYS: dict[str, Callable[[Follower, Trial, Hops], Labels]] = {
+    "as it is": as_is,
+    "told, window": told_window,
+    "told, encoder and window": told_both,
+    "found, window": found_window,
+    "found, encoder and window": found_both,
+    "relay": relay,
+}
+
+
+def delay(labels: Labels, truth: int, change: float, hop: int, stable: int) -> float:
+    """Samples from the change to the end of the first of `stable` right answers in a row; inf where none."""
+    ends = (1 + np.arange(len(labels))) * hop
+    right = (labels == truth) & (ends > change)
+    runs = np.convolve(right, np.ones(stable), "valid") == stable
+    return float(ends[int(np.argmax(runs))] - change) if runs.any() else float("inf")
+
+
+def steady(labels: Labels, truth: int, trial: Trial, model: Follower) -> list[bool]:
+    """Whether each answer of the last half before the change is right."""
+    last = int(trial.change / model.hop)
+    return list(labels[last // 2 : last] == truth)
+
+
+def measure(
+    model: Follower, trials: Sequence[Trial], stable: int, false_alarms: float
+) -> list[dict[str, Any]]:
+    """One row for each way and trial."""
+    hops = [model.encode([trial.samples])[0] for trial in trials]
+    held_out = [
+        Hops(h.maximum[: int(t.change / model.hop)], h.total[: int(t.change / model.hop)])
+        for h, t in zip(hops[1::2], trials[1::2], strict=True)
+    ]
+    model.calibrate(held_out, false_alarms)  # on every second trial; the other half are reported
+    rows = []
+    with Progress("following", len(trials)) as progress:
+        for n in range(0, len(trials), 2):
+            trial = trials[n]
+            was, now = (model.head.classes.index(name) for name in trial.names)
+            for way, labels_of in WAYS.items():
+                labels = labels_of(model, trial, hops[n])
+                late = delay(labels, now, trial.change, model.hop, stable)
+                rows.append(
+                    {
+                        "way": way,
+                        "from": trial.names[0],
+                        "to": trial.names[1],
+                        "samples": late,
+                        "ms": late * trial.step / trial.rate_hz * 1e3,
+                        "steady": float(np.mean(steady(labels, was, trial, model))),
+                    }
+                )
+            progress.to(n + 2)
+    return rows
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """Of values that may be infinite."""
+    return float(np.sort(values)[min(len(values) - 1, int(share * len(values)))])
+
+
+def as_text(rows: Sequence[dict[str, Any]]) -> str:
+    """One way a line."""
+    lines = [f"{'':<28}{'median':>9}{'90 %':>9}{'median ms':>11}{'never':>8}{'steady':>9}"]
+    for way in WAYS:
+        mine = [row for row in rows if row["way"] == way]
+        late = [row["samples"] for row in mine]
+        ms = quantile([row["ms"] for row in mine], 0.5)
+        lines.append(
+            f"{way:<28}{quantile(late, 0.5):>9,.0f}{quantile(late, 0.9):>9,.0f}{ms:>11.1f}"
+            f"{100 * np.mean(np.isinf(late)):>7.0f}%{100 * np.mean([row['steady'] for row in mine]):>8.1f}%"
+        )
+    return "\n".join(lines)
+
+
+def by_pair(rows: Sequence[dict[str, Any]]) -> str:
+    """The median delay of each pair, as it is and by each way."""
+    pairs = sorted({(row["from"], row["to"]) for row in rows})
+    lines = [f"{'from':<12}{'to':<12}" + "".join(f"{way[:18]:>20}" for way in WAYS)]
+    for pair in pairs:
+        cells = [
+            quantile([r["samples"] for r in rows if r["way"] == way and (r["from"], r["to"]) == pair], 0.5)
+            for way in WAYS
+        ]
+        lines.append(f"{pair[0]:<12}{pair[1]:<12}" + "".join(f"{cell:>20,.0f}" for cell in cells))
+    return "\n".join(lines)
+
+
+def draw(rows: Sequence[dict[str, Any]], path: Path) -> None:
+    """The share of changes that were followed within a delay."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    axes = figure.subplots()
+    for way in WAYS:
+        late = np.sort([row["samples"] for row in rows if row["way"] == way])
+        shares = 100 * (1 + np.arange(len(late))) / len(late)
+        seen = np.isfinite(late)
+        axes.step([0, *late[seen]], [0, *shares[seen]], where="post", label=way)
+    axes.set(xlabel="samples at the model's rate since the change", ylabel="followed, %", ylim=(0, 100))
+    axes.grid(alpha=0.3)
+    axes.legend()
+    figure.savefig(path, dpi=120)
+
+
+def main() -> None:
+    """Measure, print, draw."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("bundle", nargs="?", default="paper-synthetic")
+    parser.add_argument("--snr", type=float, default=10.0, help="dB")
+    parser.add_argument("--trials", type=int, default=4, help="of each pair; half of them set the threshold")
+    parser.add_argument("--false-alarms", type=float, default=1e-3, help="a hop")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=Path("runs/follow"))
+    args = parser.parse_args()
+    bundle = load_bundle(args.bundle)
+    head = choose_head(bundle, "", "live")
+    model = Follower(bundle, head, open_engine(bundle.encoder, head.hop))
+    tuned = "fraction" in bundle.meta["frontend"]
+    families = ("PSK", "QAM")
+    names = [name for name in head.classes if FAMILIES.get(name) in families and name not in HARD]
+    make = on_the_air if tuned else on_paper
+    made = [
+        make(bundle, pair, args.snr, args.seed * 10_000 + i)
+        for pair in permutations(names, 2)
+        for i in range(args.trials)
+    ]
+    trials = [trial for trial in made if trial]
+    rows = measure(model, trials, head.window // head.hop, args.false_alarms)
+    print(
+        f"{bundle.name}, head {head.name}: window {head.window}, hop {head.hop}; {args.snr:g} dB, "
+        f"{len(rows) // len(WAYS)} changes; {len(made) - len(trials)} seen by the front end itself or lost"
+    )
+    print(as_text(rows), "", by_pair(rows), sep="\n")
+    args.out.mkdir(parents=True, exist_ok=True)
+    stem = args.out / f"{bundle.name}-{args.snr:g}dB"
+    settings = {"sha256": bundle.sha256, "snr_db": args.snr, "seed": args.seed, "threshold": model.threshold}
+    finite = [
+        row | {k: v if np.isfinite(v) else None for k, v in row.items() if k in ("samples", "ms")}
+        for row in rows
+    ]
+    Path(f"{stem}.json").write_text(json.dumps(settings | {"rows": finite}, indent=1))
+    draw(rows, Path(f"{stem}.png"))
+
+
+if __name__ == "__main__":
+    main()
