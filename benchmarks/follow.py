@@ -3,8 +3,8 @@
     OMP_NUM_THREADS=1 python -m benchmarks.follow [BUNDLE] [--snr 10] [--trials 4] [--out runs/follow]
 
 One class gives way to another at the same bandwidth, centre and level. The delay counts from that sample to
-the end of the first of as many right answers in a row as a window has hops. Beside the pipeline as it is there
-are ways to forget the old signal: where the change is known (`told`, which no detector can beat) or found by
+the end of the first of as many right answers in a row as a window has hops. Beside the pipeline as it is are
+ways to forget the old signal: where the change is known (`told`, which no detector can beat) or found by
 comparing the newest hops with those before (`found`), the window alone is emptied, or the encoder, too; and a
 second encoder state, begun every few windows, takes over from the first (`relay`). What a way costs where
 nothing changes is the accuracy on the signal before the change, false alarms included.
