@@ -1,6 +1,6 @@
 """The model `radio` on real bursts: OOK told from 2FSK in recordings of devices that no label came from.
 
-    OMP_NUM_THREADS=1 python -m benchmarks.radio_devices ../shared/data/ota433 [BUNDLE] [--out runs/radio/devices]
+    OMP_NUM_THREADS=1 python -m benchmarks.radio_devices ../shared/data/ota433 [BUNDLE] [--out OUT]
 
 Each recording's strongest signal goes through front end, engine and window as live; a head is fitted on ten
 labelled devices a class and gives one decision for each recording of all other devices: the class with the

@@ -1,0 +1,101 @@
+"""A head that knows families and distances names the class, the family, or nothing."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from streaming.errors import InputError
+from streaming.head import OPTIONAL, Head
+from streaming.prediction import UNKNOWN
+
+CLASSES = ("16QAM", "64QAM", "GMSK")
+
+
+def head_of(**changes):
+    """Three classes whose log-probabilities are the decisions: f = (f01, f02, f12), of no support vectors."""
+    parts = {
+        "name": "live",
+        "classes": CLASSES,
+        "mode": "live",
+        "window": 100,
+        "hop": 100,
+        "encoder_sha256": "0" * 64,
+        "kernel": "linear",
+        "gamma": 1.0,
+        "threshold": 0.6,
+        "mean": np.zeros(3),
+        "scale": np.ones(3),
+        "vectors": np.eye(3, dtype=np.float16),
+        "counts": np.array([1, 1, 1]),
+        # libsvm's layout: vector 0 feeds only the pair (0, 1), vector 1 only (1, 2), vector 2 only (0, 2)
+        "dual": np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]),
+        "intercept": np.zeros(3),
+        "calibration": np.array([[1.0, 0, 0], [0, 0, 1.0], [0, 1.0, 0]]),
+        "calibration_bias": np.zeros(3),
+    }
+    return Head(**{**parts, **changes})
+
+
+def embeddings(*probabilities):
+    """Embeddings of which the head says these probabilities."""
+    return np.log(np.array(probabilities)).astype(np.float32)
+
+
+FAMILY = {"families": ("QAM", "QAM", "FSK"), "certain": 0.5}
+CASES = embeddings([0.7, 0.2, 0.1], [0.4, 0.45, 0.15], [0.35, 0.2, 0.45], [0.02, 0.03, 0.95])
+
+
+def test_the_probabilities_are_as_written():
+    assert np.allclose(head_of().probabilities(CASES)[1], [0.4, 0.45, 0.15])
+
+
+def test_the_class_where_it_is_certain_and_else_the_family():
+    named = head_of(**FAMILY).name_all(CASES)
+    assert named.labels == ["16QAM", "QAM", UNKNOWN, "GMSK"]  # the third: no family has 60 %
+    assert named.families == ["QAM", "QAM", None, "FSK"]
+    assert np.allclose(named.probability, [0.7, 0.85, 0.45, 0.95])
+
+
+def test_without_families_a_head_names_classes_only():
+    named = head_of().name_all(CASES)
+    assert named.labels == ["16QAM", UNKNOWN, UNKNOWN, "GMSK"]
+    assert named.families == [None] * 4
+    assert np.array_equal(named.probability, named.probabilities.max(1))
+
+
+def test_far_from_everything_labelled_is_unknown_however_probable():
+    plane = np.array([[2.0], [0], [0]], np.float32)
+    centres = np.array([[1.0], [-3.0]], np.float32)
+    head = head_of(**FAMILY, plane=plane, centres=centres, farthest=4.0)
+    z = np.array([[0.5, 0, 0], [-1.4, 0, 0], [5.0, 0, 0]], np.float32)
+    expected = [min((2 * x - 1) ** 2, (2 * x + 3) ** 2) for x in z[:, 0].tolist()]
+    assert np.allclose(head.distance(z), expected)
+    head = replace(head, threshold=0.0)
+    assert (head.answer(z)[0] < 0).tolist() == [False, False, True]
+    assert head.name_all(z).labels[2] == UNKNOWN
+
+
+def test_what_a_head_does_not_have_is_not_written():
+    plain = head_of()
+    assert not set(OPTIONAL) & (plain.meta().keys() | plain.arrays().keys())
+    rich = head_of(**FAMILY, plane=np.ones((3, 1), np.float32), centres=np.ones((1, 1), np.float32))
+    for head in (plain, rich):
+        again = Head.from_arrays(json.loads(json.dumps(head.meta())), head.arrays())
+        assert again.families == head.families
+        assert again.name_all(CASES).labels == head.name_all(CASES).labels
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"families": ("QAM",)}, "1 families; expected one a class, 3"),
+        ({"plane": np.ones((3, 2), np.float32)}, "do not fit"),
+        ({"plane": np.ones((3, 2), np.float32), "centres": np.ones((4, 3), np.float32)}, "do not fit"),
+        ({"plane": np.ones((2, 2), np.float32), "centres": np.ones((4, 2), np.float32)}, "do not fit"),
+    ],
+)
+def test_families_and_centres_that_do_not_fit_are_refused(changes, message):
+    with pytest.raises(InputError, match=message):
+        head_of(**changes)

@@ -1,0 +1,109 @@
+"""The head of radio: what is fitted is what runs, strangers are found, and figures are what they say."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from streaming.block import Block
+from streaming.bundle import Bundle, encoder_sha256
+from streaming.encoder import Encoder, EncoderShape, iq
+from streaming.engine import open_engine
+from streaming.follower import Piece
+from streaming.frontend import FrontEnd
+from streaming.pipeline import LivePipeline
+from training.heads import Identity, Search
+from training.radio import FRONTEND, RATE_HZ, model_settings
+from training.radio_evaluate import expected_error, judge, summary, unseen
+from training.radio_fit import embed_signals, fit_radio, fit_stranger
+from training.signals.conditions import Conditions
+from training.signals.stream import Stream, in_turn
+
+SHAPE = EncoderShape(channels=4, depth=2, reduced=8, outputs=6, pooling="mean")
+NAMES = ("16QAM", "64QAM", "GMSK", "OFDM")
+
+
+@pytest.fixture(scope="module")
+def clusters():
+    """Four classes, each around its own corner."""
+    rng = np.random.default_rng(1)
+    corners = 4 * np.eye(4, 6)
+    label = np.repeat(np.arange(4), 40)
+    return (corners[label] + rng.standard_normal((160, 6))).astype(np.float32), label
+
+
+@pytest.fixture(scope="module")
+def head(clusters):
+    identity = Identity("live", NAMES, "live", 64, 32, encoder_sha256(Encoder(SHAPE)))
+    return fit_radio(*clusters, identity, Search(C=(1.0,), gamma=(1.0,), refuse=0.0)).head
+
+
+def test_signals_are_embedded_as_the_encoder_does_it(clusters):
+    encoder = Encoder(SHAPE, seed=2)
+    rng = np.random.default_rng(0)
+    signals = rng.standard_normal((20, 2 * 96)).astype(np.float32).view(np.complex64)
+    found = embed_signals(encoder, signals, hop=32, window=64)
+    with torch.no_grad():
+        features = encoder.features(iq(signals))[:, -64:]
+        expected = encoder.linear(features.mean(1)).numpy()
+    assert np.abs(found - expected).max() <= 1e-5 * np.abs(expected).max()
+
+
+def test_what_is_fitted_is_what_the_pipeline_runs(head):
+    conditions = Conditions(snr_db=(25.0, 25.0))
+    stream = Stream(in_turn(("noise", "QPSK"), 30_000, conditions, 3), conditions, 3)
+    block = Block(stream.next(60_000), 0, RATE_HZ)
+    encoder = Encoder(SHAPE)
+    bundle = Bundle(encoder, {"live": head}, {"frontend": model_settings(FRONTEND)})
+    pipeline = LivePipeline(bundle, head, open_engine(encoder, head.hop))
+    predictions = [p for p in pipeline.push(block) if p.bandwidth_hz is not None]
+    pieces = [item for item in FrontEnd(FRONTEND).push(block) if isinstance(item, Piece)]
+    signal = np.concatenate([piece.samples for piece in pieces])
+    ends = range(head.window, len(signal) + 1, head.hop)
+    assert len(predictions) == len(ends) > 5
+    for prediction, end in zip(predictions, ends, strict=True):
+        fitted = head.probabilities(embed_signals(encoder, signal[None, :end], head.hop, head.window))
+        assert np.allclose(prediction.probabilities, fitted[0], atol=1e-6)
+
+
+def test_known_signals_are_named_and_strangers_are_not(clusters, head):
+    assert head.families == ("QAM", "QAM", "FSK", "OFDM")
+    embeddings, label = clusters
+    known = head.answer(embeddings)[0]
+    assert np.mean(known == label) > 0.9
+    strange = np.full((10, 6), -6, np.float32)
+    assert (head.answer(strange)[0] == -1).all()
+
+
+def test_the_distance_lets_as_many_known_ones_fail_as_was_asked():
+    rng = np.random.default_rng(4)
+    label = np.arange(1_000) % 2
+    mixing = np.diag([1.0, 2.0, 3.0, 0.5, 1.0])
+    stranger = fit_stranger(rng.standard_normal((1_000, 5)) @ mixing + 8 * label[:, None], label, 0.05)
+    fresh = (rng.standard_normal((2_000, 5)) @ mixing) @ stranger.plane
+    assert np.allclose(np.cov(fresh.T), np.eye(5), atol=0.25)  # in the plane classes scatter alike
+    squared = np.square(fresh[:, None] - stranger.centres[None]).sum(-1).min(1)
+    assert 0.02 < np.mean(squared > stranger.farthest) < 0.09
+
+
+def test_calibration_error_of_a_sure_and_a_humble_guess():
+    right = np.array([True, True, True, False])
+    assert np.isclose(expected_error(np.full(4, 0.75), right), 0.0)
+    assert np.isclose(expected_error(np.ones(4), right), 0.25)
+    assert np.isclose(expected_error(np.array([0.9, 0.9, 0.1, 0.1]), np.array([1, 1, 0, 0], bool)), 0.1)
+
+
+def test_the_summary_counts_families_where_the_class_is_wrong(clusters, head):
+    embeddings, label = clusters
+    truth = [NAMES[0] if name == NAMES[1] else name for name in (NAMES[i] for i in label.tolist())]
+    found = summary(judge(head, embeddings, truth, np.full(160, 20, np.float32)))
+    assert found["class"]["percent"] < 78  # every 64QAM is now called 16QAM in the truth
+    assert found["family"]["percent"] > 95
+
+
+def test_a_family_left_out_is_unknown(clusters):
+    search = replace(Search(refuse=0.0), C=(1.0,), gamma=(1.0,))
+    found = unseen(clusters, clusters, NAMES, search, 0.05)
+    assert set(found) == set(NAMES)
+    assert found["OFDM"]["flagged"] > 50
