@@ -85,6 +85,8 @@ def fit(job: dict[str, str]) -> dict[str, Any]:
     rows, groups = gather(labels, store, Embedder(bundle, open_engine(bundle.encoder, like.hop), like))
     classes = sorted({label.label for label in labels})
     truth = np.array([classes.index(labels[group].label) for group in groups], np.int64)
+    if alike(rows):
+        raise InputError("these labels cannot be fitted: all their stretches look the same to the encoder")
     identity = Identity(
         job["name"], tuple(classes), "live", like.window, like.hop, encoder_sha256(bundle.encoder)
     )
@@ -126,6 +128,11 @@ def thin(rows: NDArray[np.float32], most: int) -> NDArray[np.float32]:
     return np.asarray(rows[chosen])
 
 
+def alike(rows: NDArray[np.float32]) -> bool:
+    """Whether the rows differ by no more than the encoder's rounding: there is nothing to tell them by."""
+    return bool(np.all(rows.std(0, dtype=np.float64) <= 1e-4 * np.abs(rows).max(0)))
+
+
 def confusion(
     classes: list[str], truth: NDArray[np.int64], head: Head, rows: NDArray[np.float32]
 ) -> dict[str, dict[str, int]]:
@@ -161,7 +168,7 @@ def unseen_confusion(
     table: dict[str, dict[str, int]] = {name: {} for name in classes}
     for left_out in np.unique(fold).tolist():
         test = fold[groups] == left_out
-        if len(np.unique(truth[~test])) < len(classes):
+        if len(np.unique(truth[~test])) < len(classes) or alike(rows[~test]):
             continue
         head = fit_head(rows[~test], truth[~test], identity, search).head
         for true, answers in confusion(classes, truth[test], head, rows[test]).items():
@@ -179,7 +186,7 @@ def main() -> None:
         except WavetellError as error:
             answer = {"error": str(error)}
         except (ValueError, ArithmeticError) as error:  # what the solver says of embeddings it cannot part
-            answer = {"error": f"these labels cannot be fitted: {error}"}
+            answer = {"error": f"these labels cannot be fitted: {str(error).partition(chr(10))[0]}"}
         print(json.dumps(answer), flush=True)
 
 

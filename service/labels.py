@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from service import sigmf
 from service.embedding import Embedder
-from service.errors import NotFound
+from service.errors import Conflict, NotFound
 from service.ids import new_id
 from service.ring import Ring
-from service.store import checked_name
+from service.store import bytes_in, checked_name
 from streaming.block import Samples
 from streaming.errors import ConfigError
 from streaming.files import write_whole
@@ -47,14 +47,16 @@ class Label:
 class LabelStore:
     """The labels in a folder."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, max_bytes: int = 1 << 40) -> None:
+        self.folder, self.max_bytes = folder, max_bytes
         folder.mkdir(parents=True, exist_ok=True)
 
     def add(self, stream: str, ring: Ring, span: tuple[int, int], label: str, embedder: Embedder) -> Label:
         """Keep a stretch; on disk when it returns."""
         start, end = span
         ring.read(start, end)  # refuses what is not kept, before anything is made
+        if bytes_in(self.folder) >= self.max_bytes:
+            raise Conflict("the labels take all the space they may (setting labels_mb); take some back")
         first = ring.before(start, embedder.past)
         block = ring.read(first, end)
         encoder, window, hop = embedder.key

@@ -15,7 +15,7 @@ from service.errors import Conflict, NotFound
 from service.history import History
 from service.ids import new_id
 from service.queries import RunQuery, find_runs
-from service.store import checked_name
+from service.store import bytes_in, checked_name
 from service.streams import Stream
 from streaming.block import Block
 from streaming.files import write_whole
@@ -60,7 +60,7 @@ class RecordingStore:
 
     def begin(self, stream: Stream, seconds: float | None, live: bool = True) -> str:
         """Record what comes from now on, for so many seconds or until it is finished."""
-        room = self.max_bytes - sum(path.stat().st_size for path in self.folder.iterdir())
+        room = self.max_bytes - bytes_in(self.folder)
         if room <= 0:
             raise Conflict("the recordings take all the space they may (setting recordings_mb); delete some")
         recording = new_id()

@@ -45,6 +45,7 @@ SETTINGS: dict[str, Setting] = {
     "keep_days": Setting(30, "days that history is kept"),
     "keep_mb": Setting(500, "megabytes that history may take; beyond, the oldest goes"),
     "recordings_mb": Setting(2000, "megabytes that recordings may take together"),
+    "labels_mb": Setting(1000, "megabytes that labelled stretches may take together"),
     "sinks": Setting(
         "", "where events go: stdout, file:PATH, mqtt://HOST/PREFIX, https://..., separated by commas"
     ),

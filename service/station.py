@@ -24,6 +24,7 @@ from service.labels import Label, LabelStore
 from service.models import ModelStore
 from service.predictor import Predictor
 from service.recordings import RecordingStore
+from service.retry import Retry
 from service.runtime import Runtime
 from service.sinks import open_sinks
 from service.store import checked_name
@@ -48,7 +49,7 @@ class Station:
         self.data = Path(values.data).expanduser()
         self.data.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.models = ModelStore(self.data / "models", values.model)
-        self.labels = LabelStore(self.data / "labels")
+        self.labels = LabelStore(self.data / "labels", values.labels_mb << 20)
         self.fitter = Fitter()
         self.hub = Hub()
         self.sinks = open_sinks(values.sinks)
@@ -66,6 +67,8 @@ class Station:
         self._file = self.data / "streams.json"
         self._lasting: dict[str, dict[str, Any]] = {}  # streams that are opened again after a restart
         self._restore()
+        self.retry = Retry(lambda: list(self.runtime.streams.values()))
+        self.retry.start()
 
     def _engine(self, bundle: Bundle) -> Engine:
         hop = choose_head(bundle, self.values.head, "live").hop
@@ -74,6 +77,7 @@ class Station:
     def close(self) -> None:
         """Close the sources, work off what waits, write everything."""
         self.hub.close()
+        self.retry.close()
         self.fitter.close()
         self.runtime.close()
         self.recordings.close()
@@ -157,7 +161,7 @@ class Station:
         write_whole(self._file, json.dumps(self._lasting, indent=1).encode())
 
     def _restore(self) -> None:
-        """Open the streams of the last time again; one that cannot be opened says so and waits."""
+        """Open the streams of the last time again; one that cannot be opened says so, and is tried again."""
         if not self._file.exists():
             return
         self._lasting = json.loads(self._file.read_bytes())

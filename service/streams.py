@@ -13,11 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+import numpy as np
+
 from hardware import Counts as SourceCounts
 from hardware import Source, open_source
 from hardware.address import parse_address
 from service.ids import new_id
-from service.ring import Ring, merge
+from service.ring import Ring, cut, merge
 from streaming.block import Block, Gap
 from streaming.errors import ConfigError, WavetellError
 from streaming.prediction import utc_text
@@ -103,7 +105,11 @@ class Stream:
                 for block in source.blocks():
                     if stop.is_set():
                         break
-                    self._take(block)
+                    bad = np.flatnonzero(~np.isfinite(block.samples))
+                    if len(bad):
+                        self._take_around(block, int(bad[0]), int(bad[-1]) + 1)
+                    else:
+                        self._take(block)
             if not stop.is_set():
                 with self.work:
                     self.state, self.over = "ended", True
@@ -118,6 +124,20 @@ class Stream:
         """The stream cannot go on; the others can."""
         self.state, self.error = "failed", error
         log.warning("stream %s (%s): %s", self.id, self.address, error)
+
+    def _take_around(self, block: Block, first: int, last: int) -> None:
+        """Keep what lies around the samples [first, last), which are NaN or infinite; they are lost."""
+        gap = None
+        if first:
+            self._take(cut(block, block.index, block.index + first))
+        else:
+            gap = self._gap or block.gap
+        self.counts.dropped["not finite"] += last - first
+        lost = last - first + (gap.samples if gap else 0)
+        self._gap = Gap(lost, "not finite", exact=gap is None or gap.exact)
+        self._end = self._base + block.index + last
+        if last < len(block.samples):
+            self._take(replace(cut(block, block.index + last, block.end), gap=None))
 
     def _take(self, block: Block) -> None:
         """Keep a block, and queue it or count it."""

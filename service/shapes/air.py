@@ -57,6 +57,7 @@ class Samples(Shape):
 
     received: int
     processed: int
+    skipped: int = Field(description="of those processed, too few before a gap or an end to be judged")
     dropped: dict[str, int] = Field(description="here, by reason")
     lost: dict[str, int] = Field(description="before they came here, by reason")
     lost_estimated: dict[str, int]

@@ -43,7 +43,7 @@ class Service:
 
     def __init__(self, process, base, data, verify):
         self.process, self.base, self.data = process, base, data
-        self.http = httpx.Client(base_url=base, timeout=30, verify=verify)
+        self.http = httpx.Client(base_url=base, timeout=100, verify=verify)
 
     def get(self, path, **more):
         return self.http.get(path, **more)
@@ -90,8 +90,6 @@ def serving(data: Path, model: Path, *argv, verify=True):
         str(data),
         "--model",
         str(model),
-        "--backend",
-        "torch",
         *PATIENT,
         *argv,
     ]

@@ -48,7 +48,7 @@ def burst(service, row, folder):
 
 def test_ten_labels_of_each_class_change_the_live_answers(tmp_path):
     folder = shared("data/ota433")
-    options = ("--allow-folders", str(folder), "--backend", "auto", "--queue-ms", "60000")
+    options = ("--allow-folders", str(folder), "--queue-ms", "60000")
     with serving(tmp_path / "data", "paper-synthetic", *options) as service:
         for modulation in ("OOK", "2FSK"):
             for row in recordings(modulation)[:10]:

@@ -10,7 +10,10 @@ import zmq
 from websockets.sync.client import connect
 
 from service.demo.__main__ import free_port
+from service.retry import Retry
 from service.spectrum import HEADER, MAGIC
+from streaming.errors import SourceError
+from tests.service.conftest import serving
 
 TONE = "tone:?rate=48k&snr_db=20"
 
@@ -123,13 +126,15 @@ def test_what_zmq_sends_is_answered_and_nan_is_dropped_and_counted(service, tone
             assert time.monotonic() < until
         socket.send(bad.tobytes())
         time.sleep(0.1)
-        for _ in range(5):
-            socket.send(good.tobytes())
-            time.sleep(0.05)
-        about = service.until(f"/v1/streams/{stream}", lambda s: s["samples"]["dropped"])
-        (reason,) = about["samples"]["dropped"]
-        assert reason == "not finite"
-        assert about["samples"]["dropped"][reason] % 4000 == 0  # with whatever waited beside it
+        before = service.get(f"/v1/streams/{stream}").json()["samples"]["processed"]
+        for part in (good, bad, bad, good, good, good):  # all at once: what waits together is one push
+            socket.send(part.tobytes())
+        about = service.until(
+            f"/v1/streams/{stream}", lambda s: s["samples"]["processed"] >= before + 4 * 4000
+        )
+        assert about["samples"]["dropped"] == {"not finite": 3 * 4000}
+        assert about["samples"]["received"] == about["samples"]["processed"] + 3 * 4000
+        assert about["samples"]["gaps"] == 2
         assert about["state"] == "running"
         assert service.get(f"/v1/streams/{tone}").json()["samples"]["gaps"] == 0
     finally:
@@ -225,3 +230,45 @@ def test_metrics_tell_what_happened(service, tone):
     ):
         assert f"\n{name}" in text, name
     assert f'wavetell_stream_running{{stream="{tone}"}} 1.0' in text
+
+
+def test_a_stream_that_cannot_be_opened_is_tried_again_until_it_can(tmp_path, model):
+    """The recording is not there yet, as a radio may not be plugged in when the machine starts."""
+    recording, data = tmp_path / "late.cf32", tmp_path / "data"
+    data.mkdir()
+    wanted = {"source": f"file:{recording}?rate=48k&pace=realtime&loop=1", "name": "late", "head": ""}
+    (data / "streams.json").write_text(json.dumps({"0" * 24: wanted}))
+    with serving(data, model) as service:
+        about = service.get(f"/v1/streams/{'0' * 24}").json()
+        assert about["state"] == "failed"
+        assert "late.cf32" in about["error"]
+        np.ones(48_000, np.complex64).tofile(recording)
+        about = service.until(f"/v1/streams/{'0' * 24}", lambda s: s["latest"], 60)
+        assert (about["state"], about["error"]) == ("running", "")
+        assert service.get("/v1/ready").status_code == 200
+
+
+class Never:
+    """A stream that never opens."""
+
+    def __init__(self):
+        self.id, self.state, self.tries = "never", "failed", 0
+
+    def start(self):
+        self.tries += 1
+        raise SourceError("not there")
+
+    def fail(self, error):
+        self.state = "failed"
+
+
+def test_tries_come_ever_more_rarely():
+    stream = Never()
+    retry = Retry(lambda: [stream])
+    tries = []
+    for second in range(600):
+        retry.look(float(second))
+        tries.append(stream.tries)
+    waits = np.diff(np.flatnonzero(np.diff(tries)))
+    assert list(waits[:4]) == [6, 12, 24, 48]
+    assert set(waits[4:]) == {60}

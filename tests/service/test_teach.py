@@ -62,6 +62,35 @@ def test_a_label_that_cannot_be_is_refused(service, two, body, status, says):
     assert says in answer.json()["detail"]
 
 
+def test_stretches_that_are_all_alike_are_refused_in_one_line(service):
+    """A noiseless tone under two names: there is nothing to tell them by."""
+    stream = service.stream("tone:?rate=48k")
+    service.until(f"/v1/streams/{stream}", lambda s: s["kept"]["end"] > 24_000)
+    for label in ("one", "other"):
+        for _ in range(2):
+            service.post("/v1/labels", json={"stream": stream, "label": label, "seconds": 0.1})
+    answer = service.post("/v1/heads/alike/fit", json={})
+    assert answer.status_code == 422
+    assert answer.json()["detail"].endswith("all their stretches look the same to the encoder")
+    for label in service.get("/v1/labels").json()["labels"]:
+        service.http.delete(f"/v1/labels/{label['id']}")
+    service.http.delete(f"/v1/streams/{stream}")
+
+
+def test_labels_have_a_limit(tmp_path, model):
+    with serving(tmp_path / "data", model, "--labels-mb", "1") as service:
+        stream = service.stream("tone:?rate=48k&snr_db=10")
+        service.until(f"/v1/streams/{stream}", lambda s: s["kept"]["end"] > 100_000)
+        body = {"stream": stream, "seconds": 1.5, "label": "long"}  # 0.6 MB
+        assert [service.post("/v1/labels", json=body).status_code for _ in range(2)] == [201, 201]
+        answer = service.post("/v1/labels", json=body)
+        assert answer.status_code == 409
+        assert "labels_mb" in answer.json()["detail"]
+        label = service.get("/v1/labels").json()["labels"][0]["id"]
+        service.http.delete(f"/v1/labels/{label}")
+        assert service.post("/v1/labels", json=body).status_code == 201
+
+
 def test_a_fit_without_labels_says_so(service, two):
     answer = service.post("/v1/heads/mine/fit")
     assert answer.status_code == 422

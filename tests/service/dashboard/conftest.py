@@ -55,7 +55,7 @@ def on_the_air(data, air, *argv):
     stream = {"source": f"soapy:driver=replay,buffer=30,file={raw}?{TUNED}", "name": NAME, "head": ""}
     data.mkdir(exist_ok=True)
     (data / "streams.json").write_text(json.dumps({"0" * 24: stream}))
-    with serving(data, model, "--backend", "auto", "--ring-s", "60", *argv) as running:
+    with serving(data, model, "--ring-s", "60", *argv) as running:
         yield running
 
 

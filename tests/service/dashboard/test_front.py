@@ -36,7 +36,7 @@ def test_bandwidth_offset_and_silence_are_shown(browser, tmp_path, bursts):
     heads = {"live": tiny_head(encoder, name="live", mode="live", window=1000, hop=200)}
     Bundle(encoder, heads, FRONT, "front").save(model)
     with (
-        serving(tmp_path / "data", model, "--backend", "auto", bursts) as running,
+        serving(tmp_path / "data", model, bursts) as running,
         looking(browser, running.base) as page,
     ):
         facts = page.locator("#answer .facts")

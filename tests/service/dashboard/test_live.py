@@ -122,7 +122,7 @@ def test_gaps_are_drawn_as_such(browser, tmp_path, air):
     faults = "overflow_every=500000,overflow_lose=100000,overflow_times=1000"
     source = f"soapy:driver=replay,serial=9,{faults}?{TUNED}"
     with (
-        serving(tmp_path / "data", air[1], "--backend", "auto", source) as faulty,
+        serving(tmp_path / "data", air[1], source) as faulty,
         looking(browser, faulty.base) as page,
     ):
         wait_for_answer(page)
