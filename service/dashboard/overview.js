@@ -7,7 +7,8 @@ import { clock } from "./units.js";
 
 const PAGE = 1000,
   PAGES = 4,
-  EVERY_MS = 5_000;
+  EVERY_MS = 5_000,
+  OVERLAP_MS = 10_000; // history is written in batches
 
 export class Overview {
   constructor(canvas, view, air) {
@@ -16,7 +17,8 @@ export class Overview {
     this.view = view;
     this.air = air;
     this.reach = 600;
-    this.runs = [];
+    this.runs = []; // newest first
+    this.loaded = null; // the stream whose runs these are: from then on only new ones are asked for
     for (const kind of ["pointerdown", "pointermove"]) {
       canvas.addEventListener(kind, (event) => event.buttons === 1 && this.goTo(event));
     }
@@ -35,17 +37,23 @@ export class Overview {
 
   setReach(reach) {
     this.reach = reach;
+    this.loaded = null;
     return this.load();
   }
 
   async load() {
     const air = this.air();
     if (!air || air.closed) return;
-    const from = new Date(air.toClock(air.end) - this.reach * 1000).toISOString();
-    const runs = await ifAnswered(this.fetch(air, from));
-    if (!runs || air !== this.air()) return;
-    this.runs = runs;
-    air.addRuns(runs.slice(0, PAGE));
+    const oldest = air.toClock(air.end) - this.reach * 1000,
+      known = this.loaded === air ? this.runs : [];
+    const from = known.length ? Math.max(oldest, Date.parse(known[0].from) - OVERLAP_MS) : oldest;
+    const fresh = await ifAnswered(this.fetch(air, new Date(from).toISOString()));
+    if (!fresh || air !== this.air()) return;
+    const again = new Set(fresh.map((run) => run.id)); // those that have grown
+    const kept = known.filter((run) => !again.has(run.id) && Date.parse(run.to) > oldest);
+    this.runs = [...fresh, ...kept].slice(0, PAGE * PAGES);
+    this.loaded = air;
+    air.addRuns(fresh.slice(0, PAGE));
     this.draw();
   }
 
