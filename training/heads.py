@@ -58,6 +58,7 @@ class Search:
     gamma: tuple[float, ...] = (0.5, 1.0, 2.0)  # multiples of scikit-learn's "scale"
     folds: int = 5
     refuse: float = 0.01  # share of held-out labels that the threshold makes unknown
+    penalties: tuple[float, ...] = (1.0,)  # of the calibration; many classes have many weights to hold down
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -112,7 +113,7 @@ def fit_head(
         raise InputError(f"head {identity.name}: no C of the search converges; try smaller ones")
     _, C, multiple, decided = best
     machine = fit_machine(kernel_matrix(products, search.kernel, unit * multiple), labels, C, 10 * PATIENCE)
-    weights, bias = calibrate(decided, labels, len(classes))
+    weights, bias = calibrate(decided, labels, len(classes), best_penalty(decided, labels, search))
     probabilities = softmax(decided @ weights + bias)
     order = machine.support_  # libsvm orders them by class
     head = Head(
@@ -255,6 +256,20 @@ def calibrate(decisions: Real, labels: Labels, classes: int, penalty: float = 1.
     best = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 500})
     weights = best.x.reshape(pairs + 1, classes)
     return np.ascontiguousarray(weights[:-1]), weights[-1].copy()
+
+
+def best_penalty(decisions: Real, labels: Labels, search: Search) -> float:
+    """The penalty whose calibration gives the least log-loss on held-out folds."""
+    if len(search.penalties) == 1:
+        return search.penalties[0]
+    classes, folds = int(labels.max()) + 1, min(search.folds, int(np.bincount(labels).min()))
+    losses = np.zeros(len(search.penalties))
+    for train, test in StratifiedKFold(folds, shuffle=True, random_state=search.seed).split(labels, labels):
+        for i, penalty in enumerate(search.penalties):
+            weights, bias = calibrate(decisions[train], labels[train], classes, penalty)
+            found = softmax(decisions[test] @ weights + bias)[np.arange(len(test)), labels[test]]
+            losses[i] -= np.log(np.maximum(found, 1e-300)).sum()
+    return search.penalties[int(losses.argmin())]
 
 
 def softmax(logits: Real) -> Real:

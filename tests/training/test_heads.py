@@ -8,7 +8,7 @@ from sklearn.svm import SVC
 from streaming.errors import ConfigError, InputError
 from streaming.head import STEPS
 from training import heads
-from training.heads import Identity, Search, calibrate, fit_head, softmax, vote
+from training.heads import Identity, Search, best_penalty, calibrate, fit_head, softmax, vote
 
 IDENTITY = Identity("station", ("A", "B", "C", "D"), "frame", 100, 100, "0" * 64)
 
@@ -135,3 +135,13 @@ def test_impossible_searches_are_refused():
         Search(C=(0.0,))
     with pytest.raises(ConfigError, match=r"search\.folds is 1"):
         Search(folds=1)
+
+
+def test_the_penalty_of_the_calibration_is_chosen_on_held_out_labels():
+    """Decisions that say nothing need the strongest penalty; as many as there are weights fit any label."""
+    rng = np.random.default_rng(0)
+    decisions, labels = rng.standard_normal((60, 40)), np.arange(60) % 3
+    search = Search(penalties=(1e-3, 1e3))
+    assert best_penalty(decisions, labels, search) == 1e3
+    assert best_penalty(np.eye(3)[labels], labels, search) == 1e-3
+    assert best_penalty(decisions, labels, Search()) == 1.0
