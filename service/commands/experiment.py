@@ -38,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--first-seed", type=int, default=0, metavar="N", help="the first of them")
     parser.add_argument("--methods", help="only these, with commas")
     parser.add_argument("--columns", help="only these columns of the table, with commas")
+    parser.add_argument("--report", action="store_true", help="write what is there, run nothing")
     parser.add_argument("--workers", type=int, default=2, help="cells run side by side, one core each")
     parser.add_argument("--data", type=Path, default=Path("data"), metavar="FOLDER", help="measured sets")
     parser.add_argument("--out", type=Path, default=Path("runs/experiments"), metavar="FOLDER")
@@ -64,6 +65,7 @@ def run(args: argparse.Namespace) -> None:
         workers=args.workers,
         methods=tuple(args.methods.split(",")) if args.methods else (),
         columns=tuple(args.columns.split(",")) if args.columns else (),
+        report=args.report,
         tell=Teller(),
         say=lambda text: print(text, file=sys.stderr),
     )

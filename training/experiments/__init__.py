@@ -39,6 +39,7 @@ class Settings:
     workers: int = 2
     methods: tuple[str, ...] = ()  # only these; empty: all
     columns: tuple[str, ...] = ()
+    report: bool = False  # write tables of the cells that are there, and run nothing
     tell: Told = lambda done, total, cell: None
     say: Callable[[str], None] = print
 
@@ -57,6 +58,8 @@ class Settings:
 
 def run(name: str, settings: Settings) -> list[Path]:
     """Run one experiment, or all; the files that it wrote."""
+    if settings.report and name not in TABLES:
+        raise ConfigError(f"--report is for one table; {name} is none")
     if name == "all":
         return run_all(settings)
     if name not in EXPERIMENTS:
@@ -101,13 +104,18 @@ def run_table(table: Table, settings: Settings) -> list[Path]:
                 raise ConfigError(told)
             settings.say(told)
     started = time.monotonic()
-    run_cells(table_cells(table, settings), settings.folder / "cache", settings.workers, settings.tell)
+    if not settings.report:
+        run_cells(table_cells(table, settings), settings.folder / "cache", settings.workers, settings.tell)
     found: Found = {}
     for column in columns:
         for method in chosen_methods(table, column, settings):
             cells = [cell_of(method, column, seed, settings) for seed in seeds(settings)]
             results = [cached(cell, settings.folder / "cache") for cell in cells]
-            found[method, column.title] = [result for result in results if result is not None]
+            there = [result for result in results if result is not None]
+            if there:
+                found[method, column.title] = there
+    if not found:
+        raise ConfigError(f"no cell of {table.name} has been run at this scale yet")
     return write_table(table, found, settings.folder, heading(table, settings, started, found))
 
 
@@ -118,7 +126,7 @@ def heading(table: Table, settings: Settings, started: float, found: Found) -> l
     commits = sorted({result["commit"] for result in results})
     last = f"{settings.first_seed}–{settings.first_seed + settings.seeds - 1}"
     return [
-        f"`wavetell experiment {table.name} --scale {settings.scale.name} --seeds {settings.seeds}`",
+        f"`{command(table.name, settings)}`",
         "",
         f"Scale `{settings.scale.name}`: {settings.scale.about}.",
         "",
@@ -128,6 +136,18 @@ def heading(table: Table, settings: Settings, started: float, found: Found) -> l
         "In percent; ± is half the 95 % interval that the number of test frames gives, sd the deviation of "
         "the seeds' means.",
     ]
+
+
+def command(name: str, settings: Settings) -> str:
+    """The command that writes the same table."""
+    parts = [f"wavetell experiment {name} --scale {settings.scale.name} --seeds {settings.seeds}"]
+    if settings.first_seed:
+        parts.append(f"--first-seed {settings.first_seed}")
+    if settings.methods:
+        parts.append(f"--methods {','.join(settings.methods)}")
+    if settings.columns:
+        parts.append(f"--columns '{','.join(settings.columns)}'")
+    return " ".join(parts)
 
 
 def table_cells(table: Table, settings: Settings) -> list[Cell]:

@@ -36,7 +36,7 @@ def pretrain_recipe(recipe: Recipe, clients: Sequence[ClientFrames], seed: int, 
 
     def local(client: int, number: int, shared: Arrays) -> tuple[Arrays, float]:
         words = (seed, client, 1 + number)
-        torch.manual_seed(seed)  # of int8 rounding alone: a trainer has a generator of its own
+        generator(seed, client, number)  # of int8 rounding alone: a trainer has draws of its own
         trainer = Trainer(recipe, frames[client], shared, words, (number - 1) / recipe.rounds)
         if recipe.keep_moments:
             trainer.restore_moments(rounds.own[client])

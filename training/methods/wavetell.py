@@ -21,7 +21,8 @@ class Wavetell(EncoderSvm):
 
     def pretrain(self, clients: Sequence[ClientFrames], budget: Budget, seed: int, track: Track) -> Encoder:
         """As the recipe says."""
-        return pretrain_recipe(shortened(RECIPES["wavetell"], budget.recipe_share), clients, seed, track)
+        recipe = shortened(RECIPES["wavetell"], budget.recipe_share)
+        return pretrain_recipe(replace(recipe, level=budget.level), clients, seed, track)
 
 
 def shortened(recipe: Recipe, share: float) -> Recipe:

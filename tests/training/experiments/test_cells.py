@@ -144,3 +144,14 @@ def test_a_table_is_written_with_the_papers_numbers_beside_ours(tmp_path):
     lines = paths["accuracy.csv"].read_text().splitlines()
     assert lines[0].startswith("method,column,paper,ours,half_width_95")
     assert [line.split(",")[0] for line in lines[1:]] == ["DAE", "cumulants + SVM", "likelihood limit"]
+
+
+def test_a_report_runs_nothing_and_shows_what_is_there(tmp_path):
+    settings = Settings(tmp_path, SMOKE, workers=1, report=True, say=lambda text: None)
+    with pytest.raises(ConfigError, match="no cell of labels has been run"):
+        run("labels", settings)
+    run_cell(Cell("cumulants", Case(labels=7_000), 0, SMOKE), tmp_path / "smoke" / "cache")
+    run("labels", settings)
+    text = (tmp_path / "smoke" / "labels.md").read_text()
+    assert "7.0k labels: paper" in text
+    assert "2.8k" not in text
