@@ -31,12 +31,15 @@ class Scale:
     validation: int = 500
     look: int = 1  # rounds between two looks at validation frames
     tuned: bool = True  # with the chosen learning rates
+    recipe_share: float = 1.0  # of the steps of wavetell's recipe: as much time as the others have
 
     def budget_for(self, method: str, measured: bool) -> Budget:
         """The budget of a method on the synthetic set or on a measured one."""
         budget = self.budget
         if measured:
             budget = replace(budget, rounds=self.measured[0], epochs=self.measured[1])
+        if method == "wavetell":
+            return replace(budget, recipe_share=self.recipe_share)
         return replace(budget, rate=CHOSEN.get(method, budget.rate)) if self.tuned else budget
 
 
@@ -64,7 +67,7 @@ SCALES = {
         "hour",
         "5 rounds for supervised methods, epochs cut at 44 batches, those of 2,800 labels (4 rounds of 2 "
         "epochs on measured sets), 10 rounds of 3 steps for self-supervised ones, 6 epochs for their "
-        "classifiers, a tenth of the unlabelled frames",
+        "classifiers, a fifth of wavetell's steps, a tenth of the unlabelled frames",
         Budget(
             rounds=5,
             batches=44,
@@ -75,6 +78,7 @@ SCALES = {
             limit_frames=300,
         ),
         measured=(4, 2),
+        recipe_share=0.2,
         unlabelled=0.1,
         test=1_700,
         look=2,
@@ -91,10 +95,10 @@ SCALES = {
             pretrain_batch=4,
             tune_epochs=2,
             search=Search(C=(1.0,), gamma=(1.0,), folds=2),
-            recipe_share=0.005,
             limit_frames=2,
         ),
         measured=(2, 1),
+        recipe_share=0.002,
         labels=0.01,
         unlabelled=0.0005,
         test=14,
