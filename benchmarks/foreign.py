@@ -156,7 +156,7 @@ def answered(head: Head, pipeline: LivePipeline, path: Path) -> Prediction:
         found = [prediction for block in source.blocks() for prediction in pipeline.push(block)]
     found += pipeline.flush()
     during = [p for p in found if p.end > BEFORE and p.start < BEFORE + COUNT]
-    return drawn_together(during, head.classes).prediction
+    return drawn_together(during, head).prediction
 
 
 def evaluate(bundle: Bundle, folder: Path, names: Sequence[str]) -> list[dict[str, Any]]:

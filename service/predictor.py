@@ -53,7 +53,7 @@ class Predictor:
             raise InputError(f"there are {most:,} samples; a window needs {length:,}")
         starts = [stretch.index for stretch in stretches]
         best = max(stretches, key=lambda stretch: len(stretch.samples))
-        whole = drawn_together(answers, head.classes).prediction
+        whole = drawn_together(answers, head).prediction
         return {
             "model": self.bundle.name,
             "sha256": self.sha256,

@@ -3,11 +3,14 @@
 A hop may be 100 samples, a reader wants ten lines a second. A report covers a run of hops: it goes out when
 another label has held for `hold` hops and `lasting` samples (so an odd hop changes nothing), at a gap, where
 a signal or a silence begins, and each `interval` samples at the latest. Its probabilities are the mean over
-its hops, and its label is the class where that mean is largest.
+its hops, and its label is what the head calls that mean.
 """
 
-from collections import Counter
 from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from streaming.head import Head
 from streaming.prediction import NO_SIGNAL, UNKNOWN, Prediction
@@ -21,6 +24,43 @@ class Report:
     hops: int
 
 
+class Names(NamedTuple):
+    """What the head calls things; see `streaming.head` for families and when a class is certain."""
+
+    classes: tuple[str, ...]
+    families: tuple[str, ...] = ()  # of each class
+    certain: float = 0.0
+
+    def of(self, probabilities: NDArray[np.float64]) -> "Name":
+        """The likeliest class, or the likeliest family where the class is not certain."""
+        best = int(probabilities.argmax())
+        probability = float(probabilities[best])
+        if not self.families:
+            return Name(self.classes[best], None, probability)
+        if probability >= self.certain:
+            return Name(self.classes[best], self.families[best], probability)
+        together: dict[str, float] = {}
+        for family, value in zip(self.families, probabilities.tolist(), strict=True):
+            together[family] = together.get(family, 0.0) + value
+        family = max(together, key=together.__getitem__)
+        return Name(family, family, together[family])
+
+
+class Name(NamedTuple):
+    """A label, its family where there is one, and how probable it is."""
+
+    label: str
+    family: str | None
+    probability: float
+
+    def agrees(self, other: "Name | Prediction") -> bool:
+        """Whether both say the same, as far as the less certain one says it."""
+        if self.label == other.label:
+            return True
+        vague = self.label == self.family or other.label == other.family
+        return vague and self.family is not None and self.family == other.family
+
+
 class Run:
     """Hops that will be reported together, kept as sums."""
 
@@ -29,7 +69,6 @@ class Run:
         self.total = first.probabilities.copy()
         self.hops, self.unknown = 1, int(first.label == UNKNOWN)
         self.past = first.past
-        self.families = Counter([first.family])
 
     def add(self, prediction: Prediction) -> None:
         """One more hop."""
@@ -37,57 +76,62 @@ class Run:
         self.total += prediction.probabilities
         self.hops += 1
         self.unknown += prediction.label == UNKNOWN
-        self.families[prediction.family] += 1
         self.past = prediction.past if self.past == "warm" else self.past
 
-    def label(self, classes: tuple[str, ...]) -> str:
-        """The class with the largest mean probability, or unknown where most hops were.
+    def name(self, names: Names) -> Name:
+        """What the mean probabilities say, or unknown where most hops were.
 
         A run has either a signal in all of its hops or in none.
         """
         if self.first.label == NO_SIGNAL:
-            return NO_SIGNAL
-        return UNKNOWN if self.unknown * 2 > self.hops else classes[int(self.total.argmax())]
-
-    def report(self, classes: tuple[str, ...]) -> Report:
-        """The run as one answer."""
+            return Name(NO_SIGNAL, None, 0.0)
         mean = self.total / self.hops
+        return Name(UNKNOWN, None, float(mean.max())) if self.unknown * 2 > self.hops else names.of(mean)
+
+    def report(self, names: Names) -> Report:
+        """The run as one answer."""
+        name = self.name(names)
         drawn = replace(
             self.first,
             end=self.last.end,
-            label=self.label(classes),
-            probability=float(mean.max()),
-            probabilities=mean,
+            label=name.label,
+            family=name.family,
+            probability=name.probability,
+            probabilities=self.total / self.hops,
             past=self.past,
             snr_db=self.last.snr_db,
             bandwidth_hz=self.last.bandwidth_hz,
             offset_hz=self.last.offset_hz,
-            family=self.families.most_common(1)[0][0],
         )
         return Report(drawn, self.hops)
 
 
-def drawn_together(predictions: list[Prediction], classes: tuple[str, ...]) -> Report:
+def drawn_together(predictions: list[Prediction], head: Head) -> Report:
     """One answer for all; silences count only where there is nothing else."""
     heard = [prediction for prediction in predictions if prediction.label != NO_SIGNAL] or predictions
     run = Run(heard[0])
     for prediction in heard[1:]:
         run.add(prediction)
-    return run.report(classes)
+    return run.report(names_of(head))
+
+
+def names_of(head: Head) -> Names:
+    """What this head calls things."""
+    return Names(head.classes, head.families, head.certain)
 
 
 def open_reporter(head: Head, rate_hz: float, report_ms: float) -> "Reporter":
     """A reporter for this head; a change must hold for a whole window and a quarter of the interval."""
     interval = max(1, round(rate_hz * report_ms / 1000))
     lasting = interval // 4 // head.hop * head.hop
-    return Reporter(head.classes, interval, head.window // head.hop, lasting)
+    return Reporter(names_of(head), interval, head.window // head.hop, lasting)
 
 
 class Reporter:
     """Predictions in, reports out."""
 
-    def __init__(self, classes: tuple[str, ...], interval: int, hold: int, lasting: int = 0) -> None:
-        self.classes = classes
+    def __init__(self, names: Names, interval: int, hold: int, lasting: int = 0) -> None:
+        self.names = names
         self.interval = interval  # samples
         self.hold, self.lasting = hold, lasting  # hops and samples that another label must last to end a run
         self.run: Run | None = None
@@ -108,17 +152,17 @@ class Reporter:
         if self.run is None:
             self.run = Run(prediction)
             return reports
-        if prediction.label == self.run.label(self.classes) or (
-            self.other and self.other[0].label != prediction.label
-        ):
+        agrees = self.run.name(self.names).agrees(prediction)
+        if agrees or (self.other and not name_of(self.other[0]).agrees(prediction)):
             self.merge()
-        if prediction.label == self.run.label(self.classes):
+            agrees = self.run.name(self.names).agrees(prediction)
+        if agrees:
             self.run.add(prediction)
         else:
             self.other.append(prediction)
         lasted = prediction.end - self.run.last.end
         if len(self.other) >= self.hold and lasted >= self.lasting:
-            reports.append(self.run.report(self.classes))
+            reports.append(self.run.report(self.names))
             self.run, *rest = Run(self.other[0]), *self.other[1:]
             self.other = []
             for hop in rest:
@@ -139,6 +183,11 @@ class Reporter:
         if self.run is None:
             return []
         self.merge()
-        report = self.run.report(self.classes)
+        report = self.run.report(self.names)
         self.run = None
         return [report]
+
+
+def name_of(prediction: Prediction) -> Name:
+    """What one hop was called."""
+    return Name(prediction.label, prediction.family, prediction.probability)

@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> None:
         raise WavetellError(
             f"{args.file} has {source.counts.samples:,} samples; a window needs {head.window:,}"
         )
-    report = drawn_together(answers, head.classes)
+    report = drawn_together(answers, head)
     answer = report.prediction
     if args.json:
         print(json.dumps({"whole": True, "windows": report.hops} | as_json(answer, head.classes)))
