@@ -16,7 +16,7 @@ A head may also know *families* of its classes and *centres* of what it was taug
 
     the class    where its probability is at least `certain`
     the family   where that of all its classes together is at least `threshold`
-    unknown      elsewhere, and wherever min_c |P'z - c|^2 > farthest: nothing like it was ever labelled
+    unknown      elsewhere, and wherever min_c |P'z - c|^2 / r_c > farthest: nothing like it was labelled
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,14 @@ STEPS = 32  # steps of a fitted vector in one standard deviation
 ROWS = 256  # embeddings evaluated at once: bounds the memory of the kernel's values
 
 
-OPTIONAL = ("families", "certain", "farthest", "plane", "centres")  # a head without them has no such answers
+OPTIONAL = (
+    "families",
+    "certain",
+    "farthest",
+    "plane",
+    "centres",
+    "reach",
+)  # a head without them has no such answers
 
 
 class Named(NamedTuple):
@@ -73,9 +80,10 @@ class Head:
     calibration_bias: Floats  # (k,)
     families: tuple[str, ...] = ()  # of each class
     certain: float = 0.0  # below this probability of the class, the family is the answer
-    farthest: float = 0.0  # squared distance to the nearest centre beyond which the answer is unknown
+    farthest: float = 0.0  # distance to the nearest centre beyond which the answer is unknown
     plane: NDArray[np.float32] | None = None  # (D, q)
     centres: NDArray[np.float32] | None = None  # (c, q)
+    reach: NDArray[np.float32] | None = None  # (c,), the squared distance that counts as 1 at each centre
 
     def __post_init__(self) -> None:
         k, p = len(self.classes), len(self.classes) * (len(self.classes) - 1) // 2
@@ -103,13 +111,16 @@ class Head:
             raise InputError(f"head {self.name} has mode {self.mode!r} and kernel {self.kernel!r}; not known")
         if self.families and len(self.families) != k:
             raise InputError(f"head {self.name} has {len(self.families)} families; expected one a class, {k}")
-        if self.plane is not None or self.centres is not None:
-            q = self.plane.shape[-1] if self.plane is not None else -1
-            found = [None if a is None else a.shape for a in (self.plane, self.centres)]
-            if self.plane is None or self.centres is None or self.plane.shape != (outputs, q):
-                raise InputError(f"head {self.name}: plane and centres have shapes {found}; they do not fit")
-            if self.centres.ndim != 2 or self.centres.shape[1] != q or not len(self.centres):
-                raise InputError(f"head {self.name}: plane and centres have shapes {found}; they do not fit")
+        around = [a for a in (self.plane, self.centres, self.reach) if a is not None]
+        if around:
+            centres, q = around[-1].shape[0], around[0].shape[-1]
+            if [a.shape for a in around] != [(outputs, q), (centres, q), (centres,)] or not centres:
+                found = ", ".join(str(a.shape) for a in around)
+                raise InputError(
+                    f"head {self.name}: plane, centres and reach have shapes {found}; they do not fit"
+                )
+            if not (around[-1] > 0).all():
+                raise InputError(f"head {self.name}: reach must be above 0")
         if self.hop < 1 or self.window < self.hop or self.window % self.hop:
             raise InputError(f"head {self.name}: window {self.window} must be a multiple of hop {self.hop}")
 
@@ -207,13 +218,14 @@ class Head:
         return np.asarray(probabilities @ member)
 
     def distance(self, embeddings: NDArray[np.float32]) -> Floats:
-        """Squared distances (m,) to the nearest centre, in the plane."""
+        """Squared distances (m,) to the nearest centre, in the plane and in units of its reach."""
         assert self.plane is not None
         assert self.centres is not None
+        assert self.reach is not None
         z = (embeddings - self.mean) / self.scale @ self.plane.astype(np.float64)  # (m, q)
         centres = self.centres.astype(np.float64)
         squared = np.square(z).sum(1, keepdims=True) + np.square(centres).sum(1) - 2 * z @ centres.T
-        return np.asarray(np.maximum(squared.min(1), 0))
+        return np.asarray(np.maximum((squared / self.reach).min(1), 0))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays, for a bundle."""

@@ -5,8 +5,8 @@ coordinates in which every class scatters alike,
 
     P = S^(-1/2),   S = mean of the classes' covariances, shrunk towards its diagonal
 
-a signal is unknown where the nearest labelled signal is farther than 95 % of the labelled ones are from their
-own nearest neighbour. No signal of an unseen class is needed to set that.
+each labelled signal reaches as far as its third neighbour, and a signal is unknown where it lies farther out
+of every reach than 95 % of the labelled ones do. No signal of an unseen class is needed to set that.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ LENGTH = WINDOW + HOP  # of a labelled signal: the encoder's past is full where 
 SNR_DB = (0.0, 30.0)
 FALSE_ALARMS = 0.05  # share of known signals called unknown
 CERTAIN = 0.5  # probability from which the class itself is the answer
-SHRINK = 0.1
+SHRINK, NEIGHBOUR = 0.5, 3
 STREAMS = 16
 SEARCH = Search(C=(1.0, 10.0, 100.0), gamma=(0.25, 0.5, 1.0), refuse=0.0, penalties=(3.0, 10.0, 30.0, 100.0))
 LABELLED = 1_000_001  # second word of a seed: what the signals are for
@@ -81,6 +81,7 @@ class Stranger:
 
     plane: NDArray[np.float32]  # (D, q)
     centres: NDArray[np.float32]  # (n, q)
+    reach: NDArray[np.float32]  # (n,)
     farthest: float
 
 
@@ -104,6 +105,7 @@ def fit_radio(
         farthest=stranger.farthest,
         plane=stranger.plane,
         centres=stranger.centres,
+        reach=stranger.reach,
     )
     return replace(fit, head=head)
 
@@ -119,4 +121,6 @@ def fit_stranger(z: Real, labels: Labels, false_alarms: float) -> Stranger:
     norms = np.square(centres).sum(1)
     squared = norms[:, None] + norms - 2 * centres @ centres.T
     np.fill_diagonal(squared, np.inf)
-    return Stranger(plane, centres, float(np.quantile(squared.min(1), 1 - false_alarms)))
+    nearest = np.partition(squared, NEIGHBOUR - 1)[:, NEIGHBOUR - 1]
+    reach = np.maximum(nearest, 1e-6).astype(np.float32)
+    return Stranger(plane, centres, reach, float(np.quantile((squared / reach).min(1), 1 - false_alarms)))

@@ -38,6 +38,10 @@ def head_of(**changes):
     return Head(**{**parts, **changes})
 
 
+def ones(*shape):
+    return np.ones(shape, np.float32)
+
+
 def embeddings(*probabilities):
     """Embeddings of which the head says these probabilities."""
     return np.log(np.array(probabilities)).astype(np.float32)
@@ -68,9 +72,10 @@ def test_without_families_a_head_names_classes_only():
 def test_far_from_everything_labelled_is_unknown_however_probable():
     plane = np.array([[2.0], [0], [0]], np.float32)
     centres = np.array([[1.0], [-3.0]], np.float32)
-    head = head_of(**FAMILY, plane=plane, centres=centres, farthest=4.0)
+    reach = np.array([1.0, 2.0], np.float32)
+    head = head_of(**FAMILY, plane=plane, centres=centres, reach=reach, farthest=4.0)
     z = np.array([[0.5, 0, 0], [-1.4, 0, 0], [5.0, 0, 0]], np.float32)
-    expected = [min((2 * x - 1) ** 2, (2 * x + 3) ** 2) for x in z[:, 0].tolist()]
+    expected = [min((2 * x - 1) ** 2, (2 * x + 3) ** 2 / 2) for x in z[:, 0].tolist()]
     assert np.allclose(head.distance(z), expected)
     head = replace(head, threshold=0.0)
     assert (head.answer(z)[0] < 0).tolist() == [False, False, True]
@@ -80,7 +85,7 @@ def test_far_from_everything_labelled_is_unknown_however_probable():
 def test_what_a_head_does_not_have_is_not_written():
     plain = head_of()
     assert not set(OPTIONAL) & (plain.meta().keys() | plain.arrays().keys())
-    rich = head_of(**FAMILY, plane=np.ones((3, 1), np.float32), centres=np.ones((1, 1), np.float32))
+    rich = head_of(**FAMILY, plane=ones(3, 1), centres=ones(1, 1), reach=ones(1))
     for head in (plain, rich):
         again = Head.from_arrays(json.loads(json.dumps(head.meta())), head.arrays())
         assert again.families == head.families
@@ -91,9 +96,10 @@ def test_what_a_head_does_not_have_is_not_written():
     ("changes", "message"),
     [
         ({"families": ("QAM",)}, "1 families; expected one a class, 3"),
-        ({"plane": np.ones((3, 2), np.float32)}, "do not fit"),
-        ({"plane": np.ones((3, 2), np.float32), "centres": np.ones((4, 3), np.float32)}, "do not fit"),
-        ({"plane": np.ones((2, 2), np.float32), "centres": np.ones((4, 2), np.float32)}, "do not fit"),
+        ({"plane": ones(3, 2)}, "do not fit"),
+        ({"plane": ones(3, 2), "centres": ones(4, 3), "reach": ones(4)}, "do not fit"),
+        ({"plane": ones(2, 2), "centres": ones(4, 2), "reach": ones(4)}, "do not fit"),
+        ({"plane": ones(3, 2), "centres": ones(4, 2), "reach": 0 * ones(4)}, "reach must be above 0"),
     ],
 )
 def test_families_and_centres_that_do_not_fit_are_refused(changes, message):

@@ -82,9 +82,9 @@ def test_the_distance_lets_as_many_known_ones_fail_as_was_asked():
     mixing = np.diag([1.0, 2.0, 3.0, 0.5, 1.0])
     stranger = fit_stranger(rng.standard_normal((1_000, 5)) @ mixing + 8 * label[:, None], label, 0.05)
     fresh = (rng.standard_normal((2_000, 5)) @ mixing) @ stranger.plane
-    assert np.allclose(np.cov(fresh.T), np.eye(5), atol=0.25)  # in the plane classes scatter alike
-    squared = np.square(fresh[:, None] - stranger.centres[None]).sum(-1).min(1)
-    assert 0.02 < np.mean(squared > stranger.farthest) < 0.09
+    assert np.allclose(np.cov(fresh.T), np.eye(5), atol=0.3)  # in the plane classes scatter alike
+    squared = np.square(fresh[:, None] - stranger.centres[None]).sum(-1)
+    assert 0.02 < np.mean((squared / stranger.reach).min(1) > stranger.farthest) < 0.09
 
 
 def test_calibration_error_of_a_sure_and_a_humble_guess():
