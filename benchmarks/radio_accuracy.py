@@ -1,6 +1,6 @@
 """The model `radio` on the generator's held-out signals: by SNR, class and family, with few labels, unknowns.
 
-    OMP_NUM_THREADS=1 python -m benchmarks.radio_accuracy [BUNDLE] [--each 40] [--out runs/radio/accuracy]
+    OMP_NUM_THREADS=1 python -m benchmarks.radio_accuracy [BUNDLE] [--each 30] [--out runs/radio/accuracy]
 
 Test signals are fresh emissions behind the front end, seeds of their own, one window each. Few-label rows fit
 new heads on 5, 10 and 50 of the labels that the shipped head was fitted on, beside cumulants with the same
@@ -31,7 +31,7 @@ from training.recipes import RECIPES
 from training.signals.classes import FAMILIES
 
 FEW = (5, 10, 50)
-STEPS = {5: 150, 10: 200, 50: 300}  # of the supervised network
+STEPS = {5: 100, 10: 150, 50: 250}  # of the supervised network
 
 
 def few_labels(fit: Signals, test: Signals, e_fit: Embeddings, e_test: Embeddings) -> list[dict[str, Any]]:
@@ -123,8 +123,8 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("bundle", nargs="?", default="radio")
-    parser.add_argument("--each", type=int, default=40, help="test signals of a class")
-    parser.add_argument("--labels", type=int, default=50, help="labels a class of the shipped head")
+    parser.add_argument("--each", type=int, default=30, help="test signals of a class")
+    parser.add_argument("--labels", type=int, default=100, help="labels a class of the shipped head")
     parser.add_argument("--seed", type=int, default=0, help="of the labels, as given to wavetell fit")
     parser.add_argument("--out", type=Path, default=Path("runs/radio/accuracy"))
     args = parser.parse_args()

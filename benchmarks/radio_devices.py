@@ -142,7 +142,7 @@ def report(
     from matplotlib import pyplot as plt
 
     figure, axes = plt.subplots(figsize=(6, 3.5), layout="constrained")
-    axes.boxplot([[100 * s for s in values] for values in scores], vert=False)
+    axes.boxplot([[100 * s for s in values] for values in scores], orientation="horizontal")
     axes.set_yticks([1, 2], ["radio", "three features"])
     axes.set(xlabel="recordings of unseen devices told right, %")
     figure.savefig(out.with_suffix(".png"), dpi=120)

@@ -34,7 +34,7 @@ FALSE_ALARMS = 0.05  # share of known signals called unknown
 CERTAIN = 0.5  # probability from which the class itself is the answer
 SHRINK, NEIGHBOUR = 0.5, 3
 STREAMS = 16
-SEARCH = Search(C=(1.0, 10.0, 100.0), gamma=(0.25, 0.5, 1.0), refuse=0.0, penalties=(3.0, 10.0, 30.0, 100.0))
+SEARCH = Search(C=(10.0, 100.0), gamma=(0.5, 1.0), refuse=0.0, penalties=(10.0, 30.0, 100.0))
 LABELLED = 1_000_001  # second word of a seed: what the signals are for
 Real = NDArray[np.float64]
 

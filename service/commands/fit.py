@@ -12,7 +12,7 @@ examples:
   wavetell fit runs/encoder.safetensors --out runs/model.safetensors
   wavetell fit runs/encoder.safetensors --labels 140 --out runs/few.safetensors
   wavetell fit runs/model.safetensors --data paper-air --live 8200 --window 1000 --out runs/air.safetensors
-  wavetell fit runs/radio-encoder.safetensors --data radio --labels 50 --out runs/radio.safetensors
+  wavetell fit runs/radio-encoder.safetensors --data radio --labels 100 --out runs/radio.safetensors
   wavetell fit radio --data captures/ --head mine --live 400 --out runs/mine.safetensors
 """
 
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> None:
         from training.radio_fit import SEARCH, fit_labelled
 
         search = replace(SEARCH, seed=args.seed)
-        fits = {"live": fit_labelled(bundle.encoder, args.labels or 50, args.seed)}
+        fits = {"live": fit_labelled(bundle.encoder, args.labels or 100, args.seed)}
     elif args.data == "paper-air" or args.data in PAPER:
         if args.data == "paper-air":
             clients = [listener(args.labels or 2_800, args.window)]
