@@ -48,7 +48,7 @@ class Fitter:
                 env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
             )
 
-    def fit(self, model: Path, labels: Path, like: str, name: str, result: Path) -> dict[str, Any]:
+    def fit(self, model: str | Path, labels: Path, like: str, name: str, result: Path) -> dict[str, Any]:
         """Fit head `name` with the window and hop of head `like`; `result` is the new bundle's file."""
         job = {"model": str(model), "labels": str(labels), "like": like, "name": name, "result": str(result)}
         with self._lock:

@@ -26,13 +26,17 @@ class ModelStore:
         self._log = folder / "activations.json"
 
     def load(self, name: str) -> Bundle:
-        """The bundle of this name; the default may also be a path, for it comes from the operator."""
+        """The bundle of this name."""
+        return load_bundle(self.where(name))
+
+    def where(self, name: str) -> str | Path:
+        """What `load_bundle` takes; the default may also be a path, for it comes from the operator."""
         if name == self.default:
-            return load_bundle(self.find(name) or name)
+            return self.find(name) or name
         path = self.find(checked_name(name, "model"))
         if path is None:
             raise NotFound(f"there is no model {name!r}")
-        return load_bundle(path)
+        return path
 
     def find(self, name: str) -> Path | None:
         """The file of a name, ours before a shipped one."""

@@ -18,7 +18,7 @@ from service.embedding import past_samples
 from service.latency import Latency
 from service.streams import Stream
 from streaming.block import Block
-from streaming.bundle import Bundle
+from streaming.bundle import Bundle, encoder_sha256
 from streaming.engine import Engine
 from streaming.errors import ConfigError, InputError
 from streaming.head import Head
@@ -103,10 +103,23 @@ class Runtime:
         self.call(end)
 
     def swap(self, bundle: Bundle, engine: Engine, heads: dict[str, Head], sha256: str) -> None:
-        """Answer with another model: its pipelines are warmed from the rings, and all switch at one hop."""
-        warmed = {stream_id: self._warm(stream_id, bundle, engine, head) for stream_id, head in heads.items()}
+        """Answer with another model: its pipelines are warmed from the rings, and all switch at one hop.
+
+        Where only the head is another, the states stay as they are and nothing needs warming.
+        """
+        if engine.hop == self.engine.hop and same_states(bundle, self.bundle):
+            engine = self.engine
+        warmed = {
+            stream_id: self._warm(stream_id, bundle, engine, head)
+            for stream_id, head in heads.items()
+            if engine is not self.engine or head.window != self.pipelines[stream_id].head.window
+        }
 
         def switch() -> None:
+            for stream_id, head in heads.items():
+                if stream_id in self.streams and stream_id not in warmed:
+                    self.pipelines[stream_id].use(head)
+                    self.answers[stream_id].use(head, sha256)
             for stream_id, new in warmed.items():
                 if stream_id not in self.streams:  # deleted meanwhile
                     new.close()
@@ -212,3 +225,10 @@ class Runtime:
         self._recent.append((now, signal_s, now - began))
         while self._recent[0][0] < now - RECENT_S:
             self._recent.popleft()
+
+
+def same_states(one: Bundle, other: Bundle) -> bool:
+    """Whether two models make the same of a stream before any head sees it."""
+    return one.meta["frontend"] == other.meta["frontend"] and encoder_sha256(one.encoder) == encoder_sha256(
+        other.encoder
+    )

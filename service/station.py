@@ -184,9 +184,10 @@ class Station:
 
         Heads in use that were fitted here are fitted again for it, so the model may get another name.
         """
-        for head in self._heads_to_carry(self.models.load(name)):
-            name = self._fit(name, head)["model"]
-        self._change(name, [*self.models.activations(), name])
+        bundle = self.models.load(name)
+        for head in self._heads_to_carry(bundle):
+            name, bundle, _ = self._fit(name, bundle, head)
+        self._change(bundle, [*self.models.activations(), name])
         return name
 
     def _heads_to_carry(self, bundle: Bundle) -> list[str]:
@@ -201,35 +202,34 @@ class Station:
             self.stream(stream_id)
         if not self.labels.list():
             raise InputError("there are no labels yet; give some with POST /v1/labels")
-        made = self._fit(self.models.activations()[-1], checked_name(head, "head"))
-        self._change(made["model"], [*self.models.activations(), made["model"]], head, streams)
+        base = self.models.activations()[-1]
+        name, bundle, made = self._fit(base, self.runtime.bundle, checked_name(head, "head"))
+        self._change(bundle, [*self.models.activations(), name], head, streams)
         return made
 
-    def _fit(self, model: str, head: str) -> dict[str, Any]:
-        """A new model: the old one with a head fitted to the labels."""
-        bundle = self.models.load(model)
+    def _fit(self, model: str, bundle: Bundle, head: str) -> tuple[str, Bundle, dict[str, Any]]:
+        """A new model, the old one with a head fitted to the labels: its name, it, and what is told of it."""
         like = bundle.heads.get(head) or choose_head(bundle, "", "live")
         with tempfile.TemporaryDirectory(dir=self.data) as folder:
-            base, result = Path(folder) / "base.safetensors", Path(folder) / "result.safetensors"
-            bundle.save(base)
-            answer = self.fitter.fit(base, self.labels.folder, like.name, head, result)
+            result = Path(folder) / "result.safetensors"
+            answer = self.fitter.fit(self.models.where(model), self.labels.folder, like.name, head, result)
             name = f"{head[:24]}-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{secrets.token_hex(2)}"
-            self.models.add(name, result.read_bytes())
-        return answer | {"model": name}
+            made = self.models.add(name, result.read_bytes())
+        return name, made, answer | {"model": name}
 
     def roll_back(self) -> str:
         """Put the model before this one to use again."""
         names = self.models.activations()
         if len(names) < 2:
             raise Conflict("there is no model before this one")
-        self._change(names[-2], names[:-1])
+        self._change(self.models.load(names[-2]), names[:-1])
         return names[-2]
 
     def _change(
-        self, name: str, activations: list[str], head: str = "", streams: list[str] | None = None
+        self, bundle: Bundle, activations: list[str], head: str = "", streams: list[str] | None = None
     ) -> None:
         with self.changing:
-            self._use(self.models.load(name), head, streams)
+            self._use(bundle, head, streams)
             self.models.record(activations)
 
     def _use(self, bundle: Bundle, head: str, streams: list[str] | None) -> None:

@@ -76,6 +76,10 @@ class LivePipeline:
         """The next block is of another frequency: all but the receiver begins anew there."""
         self._left += self.intake.retune()
 
+    def use(self, head: Head) -> None:
+        """Answer with another head of the same window and hop, from the next hop on."""
+        self.head, self.silences.nothing = head, np.zeros(len(head.classes))
+
     def level(self, block: Block) -> list[Item]:
         """What there is to encode, at the model's rate and level, and where there is nothing.
 

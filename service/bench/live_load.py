@@ -2,15 +2,20 @@
 
 import asyncio
 import json
+import socket
 import threading
 import time
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import numpy as np
 import zmq
 from websockets.asyncio.client import ClientConnection, connect
+
+from streaming.errors import WavetellError
 
 MESSAGE_S = 0.004  # of samples in one message: what a radio's driver hands over at once
 SETTLE_S = 2.0  # before anything counts
@@ -62,7 +67,9 @@ class Outcome:
     seconds: float
     latencies_s: list[float] = field(default_factory=list)
     dropped: int = 0
-    missed: int = 0
+    missed: int = 0  # messages that readers were too slow for
+    silent: int = 0  # readers that never read
+    readers: int = 0  # who were there at the end; the service lets go of those who answer no ping
 
     def summary(self) -> dict[str, Any]:
         """The numbers that matter."""
@@ -77,6 +84,8 @@ class Outcome:
             "worst_ms": float(worst),
             "dropped": self.dropped,
             "missed": self.missed,
+            "silent": self.silent,
+            "readers": self.readers,
         }
 
 
@@ -84,9 +93,10 @@ async def measure(
     base: str, streams: int, rate_hz: float, seconds: float, *, readers: int, silent: int
 ) -> Outcome:
     """Run one scenario against a running service."""
-    outcome = Outcome(streams, rate_hz, seconds)
+    outcome = Outcome(streams, rate_hz, seconds, silent=silent)
     senders = [Sender(rate_hz) for _ in range(streams)]
-    async with httpx.AsyncClient(base_url=base, timeout=30) as http:
+    async with AsyncExitStack() as stack:
+        http = await stack.enter_async_context(httpx.AsyncClient(base_url=base, timeout=30))
         ids = []
         for sender in senders:
             ids.append((await http.post("/v1/streams", json={"source": sender.address})).json()["id"])
@@ -94,8 +104,10 @@ async def measure(
         await asyncio.sleep(1)  # ZMQ connects in the background
         for sender in senders:
             sender.connected.set()
-        sockets = [await connect(f"ws{base[4:]}/v1/streams/{ids[0]}/live") for _ in range(readers)]
-        drains = [asyncio.create_task(drain(socket)) for socket in sockets[silent:]]
+        stack.callback(close_all, [never_reads(base, ids[0]) for _ in range(silent)])
+        live = f"ws{base[4:]}/v1/streams/{ids[0]}/live"
+        sockets = [await connect(live) for _ in range(readers - silent)]
+        drains = [asyncio.create_task(drain(reader)) for reader in sockets]
         pairs = zip(ids, senders, strict=True)
         await asyncio.gather(*(follow(base, one, sender, outcome) for one, sender in pairs))
         for drain_task in drains:
@@ -105,27 +117,55 @@ async def measure(
             outcome.dropped += sum(about["dropped"].values()) + sum(about["lost"].values())
             outcome.dropped += sum(about["lost_estimated"].values())
         text = (await http.get("/metrics")).text
-        outcome.missed = round(float(text.split("\nwavetell_reader_missed_messages_total ")[1].split()[0]))
+        outcome.missed = metric(text, "reader_missed_messages_total")
+        outcome.readers = metric(text, "readers")
     for sender in senders:
         sender.stopping.set()
         sender.join()
-    for socket in sockets:
-        socket.transport.abort()
+    for reader in sockets:
+        reader.transport.abort()
     return outcome
 
 
 async def follow(base: str, stream: str, sender: Sender, outcome: Outcome) -> None:
     """Read every hop of one stream and note how long it took."""
     counting = time.monotonic() + SETTLE_S
-    async with connect(f"ws{base[4:]}/v1/streams/{stream}/live?hops=true", max_size=None) as socket:
+    async with connect(f"ws{base[4:]}/v1/streams/{stream}/live?hops=true", max_size=None) as reader:
         while (now := time.monotonic()) < counting + outcome.seconds:
-            message = json.loads(await socket.recv())
+            message = json.loads(await reader.recv())
             now = time.monotonic()
             if message["type"] == "hops" and now > counting:
                 outcome.latencies_s += [now - sender.left(hop["end"]) for hop in message["hops"]]
 
 
-async def drain(socket: ClientConnection) -> None:
+def never_reads(base: str, stream: str) -> socket.socket:
+    """A WebSocket that asks for every hop and reads none, with little room for what comes."""
+    at = urlsplit(base)
+    quiet = socket.socket()
+    quiet.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    quiet.connect((at.hostname, at.port))
+    quiet.sendall(
+        f"GET /v1/streams/{stream}/live?hops=true HTTP/1.1\r\nHost: {at.netloc}\r\nUpgrade: websocket\r\n"
+        "Connection: Upgrade\r\nSec-WebSocket-Key: d2F2ZXRlbGwgbmV2ZXIhIQ==\r\n"
+        "Sec-WebSocket-Version: 13\r\n\r\n".encode()
+    )
+    if not quiet.recv(12).endswith(b"101"):
+        raise WavetellError("the service refused a reader")
+    return quiet
+
+
+def close_all(sockets: list[socket.socket]) -> None:
+    """Let the silent readers go."""
+    for each in sockets:
+        each.close()
+
+
+def metric(text: str, name: str) -> int:
+    """A number of /metrics."""
+    return round(float(text.split(f"\nwavetell_{name} ")[1].split()[0]))
+
+
+async def drain(reader: ClientConnection) -> None:
     """A reader that reads."""
-    async for _ in socket:
+    async for _ in reader:
         pass

@@ -163,6 +163,20 @@ def test_a_swap_of_the_whole_model_leaves_no_gap_and_answers_as_the_new_one(runt
     assert runtime.answers[stream.id].sha256 == "new"
 
 
+def test_another_head_of_the_same_encoder_takes_over_the_states_as_they_are(runtime, bundle, monkeypatch):
+    stream, found, _ = play(runtime, monkeypatch, SIGNALS[0])
+    while not found:
+        time.sleep(0.01)
+    before, fitted = runtime.pipelines[stream.id], small_bundle("fitted")
+    runtime.swap(fitted, open_engine(bundle.encoder, HOP, "torch"), {stream.id: fitted.heads["other"]}, "new")
+    assert runtime.pipelines[stream.id] is before
+    finished(runtime, stream)
+    assert [p.end for p in found] == list(range(1000, 30_001, HOP))
+    alone = LivePipeline(fitted, fitted.heads["other"], open_engine(bundle.encoder, HOP, "torch"))
+    expected = alone.push(Block(SIGNALS[0], 0, 48_000.0))
+    np.testing.assert_allclose(found[-1].probabilities, expected[-1].probabilities, atol=1e-6)
+
+
 def block(index, count, rate_hz=1000.0, **more):
     return Block(
         np.arange(index, index + count).astype(np.complex64), index, rate_hz, utc_ns=index * 10**6, **more
