@@ -31,6 +31,7 @@ class Scale:
     validation: int = 500
     look: int = 1  # rounds between two looks at validation frames
     tuned: bool = True  # with the chosen learning rates
+    limit_frames: int = 1_000  # test frames a client and seed for the likelihood limit
     recipe_share: float = 1.0  # of the steps of wavetell's recipe: as much time as the others have
 
     def budget_for(self, method: str, measured: bool) -> Budget:
@@ -40,6 +41,8 @@ class Scale:
             budget = replace(budget, rounds=self.measured[0], epochs=self.measured[1])
         if method == "wavetell":
             return replace(budget, recipe_share=self.recipe_share)
+        if method == "limit":
+            return replace(budget, limit_frames=self.limit_frames)
         return replace(budget, rate=CHOSEN.get(method, budget.rate)) if self.tuned else budget
 
 
@@ -78,6 +81,7 @@ SCALES = {
             limit_frames=300,
         ),
         measured=(4, 2),
+        limit_frames=1_700,
         recipe_share=0.2,
         unlabelled=0.1,
         test=1_700,
@@ -95,9 +99,9 @@ SCALES = {
             pretrain_batch=4,
             tune_epochs=2,
             search=Search(C=(1.0,), gamma=(1.0,), folds=2),
-            limit_frames=2,
         ),
         measured=(2, 1),
+        limit_frames=2,
         recipe_share=0.002,
         labels=0.01,
         unlabelled=0.0005,
