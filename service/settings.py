@@ -25,7 +25,7 @@ class Setting:
 
 
 SETTINGS: dict[str, Setting] = {
-    "model": Setting("paper-synthetic", "a shipped model's name or a bundle's file"),
+    "model": Setting("radio", "a shipped model's name or a bundle's file"),
     "head": Setting("", "the head to use; empty means the model's first that fits"),
     "backend": Setting("auto", "what computes the encoder", ("auto", "torch", "native", "native-bf16")),
     "threads": Setting(1, "cores the engine may use"),
