@@ -38,7 +38,6 @@ from training.synthetic import constellation
 RATE_HZ = 250e3
 BEFORE, AFTER = 10_240, 8_192  # samples at the model's rate
 RECENT, EARLIER = 4, 20  # hops compared by the detector
-HARD = ("OOK", "4ASK")  # other pulses: their bandwidth is another one, too
 RELAY = 4  # windows after which a state is old enough to take over
 
 Labels = NDArray[np.int64]  # (hops,), of the window that ends with each hop; -1 where there is no answer
@@ -105,6 +104,12 @@ class Follower:
         self.bundle, self.head, self.engine = bundle, head, engine
         self.hop, self.full = head.hop, head.window // head.hop
         self.threshold = np.inf
+        self.group = np.arange(len(head.classes))  # of each class: answers within one are the same
+
+    def by_family(self) -> None:
+        """Count an answer as right where its family is."""
+        families = [FAMILIES.get(name, name) for name in self.head.classes]
+        self.group = np.array([families.index(family) for family in families])
 
     def encode(self, pieces: Sequence[Samples]) -> list[Hops]:
         """The hops of each, from an empty state."""
@@ -117,7 +122,8 @@ class Follower:
     def labels(self, hops: Hops, growing: bool) -> Labels:
         """The class of each hop's window since the hops began; none before it is full, unless it may grow."""
         window = Window(self.bundle.encoder, self.hop, self.head.window)
-        found = self.head.answer(window.push(hops))[0].copy()
+        chosen = self.head.answer(window.push(hops))[0]
+        found = np.where(chosen >= 0, self.group[chosen], -1)
         if not growing:
             found[: self.full - 1] = -1
         return found
@@ -240,7 +246,7 @@ def measure(
     with Progress("following", len(trials)) as progress:
         for n in range(0, len(trials), 2):
             trial = trials[n]
-            was, now = (model.head.classes.index(name) for name in trial.names)
+            was, now = (model.group[model.head.classes.index(name)] for name in trial.names)
             for way, labels_of in WAYS.items():
                 labels = labels_of(model, trial, hops[n])
                 late = delay(labels, now, trial.change, model.hop, stable)
@@ -315,6 +321,10 @@ def main() -> None:
     parser.add_argument("bundle", nargs="?", default="paper-synthetic")
     parser.add_argument("--snr", type=float, default=10.0, help="dB")
     parser.add_argument("--trials", type=int, default=4, help="of each pair; half of them set the threshold")
+    parser.add_argument("--classes", nargs="*", help="only these")
+    parser.add_argument(
+        "--families", action="store_true", help="only changes of the family, and only it counts"
+    )
     parser.add_argument("--false-alarms", type=float, default=1e-3, help="a hop")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("runs/follow"))
@@ -324,11 +334,14 @@ def main() -> None:
     model = Follower(bundle, head, open_engine(bundle.encoder, head.hop))
     tuned = "fraction" in bundle.meta["frontend"]
     families = ("PSK", "QAM")
-    names = [name for name in head.classes if FAMILIES.get(name) in families and name not in HARD]
+    names = [name for name in args.classes or head.classes if FAMILIES.get(name) in families]
     make = on_the_air if tuned else on_paper
+    if args.families:
+        model.by_family()
     made = [
         make(bundle, pair, args.snr, args.seed * 10_000 + i)
         for pair in permutations(names, 2)
+        if not args.families or FAMILIES[pair[0]] != FAMILIES[pair[1]]
         for i in range(args.trials)
     ]
     trials = [trial for trial in made if trial]
@@ -339,7 +352,7 @@ def main() -> None:
     )
     print(as_text(rows), "", by_pair(rows), sep="\n")
     args.out.mkdir(parents=True, exist_ok=True)
-    stem = args.out / f"{bundle.name}-{args.snr:g}dB"
+    stem = args.out / f"{bundle.name}-{args.snr:g}dB{'-families' if args.families else ''}"
     settings = {"sha256": bundle.sha256, "snr_db": args.snr, "seed": args.seed, "threshold": model.threshold}
     finite = [
         row | {k: v if np.isfinite(v) else None for k, v in row.items() if k in ("samples", "ms")}

@@ -159,11 +159,10 @@ def answered(head: Head, pipeline: LivePipeline, path: Path) -> Prediction:
     return drawn_together(during, head).prediction
 
 
-def evaluate(bundle: Bundle, folder: Path, names: Sequence[str]) -> list[dict[str, Any]]:
+def evaluate(bundle: Bundle, folder: Path, chosen: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """One row a recording."""
     head = choose_head(bundle, "", "live")
     engine, rows = open_engine(bundle.encoder, head.hop), []
-    chosen = [job for job in jobs() if job["name"] in names or job["name"] == NOISE]
     with Progress("answering", len(chosen)) as progress:
         for n, job in enumerate(chosen):
             pipeline = LivePipeline(bundle, head, engine)
@@ -255,13 +254,22 @@ def main() -> None:
     )
     parser.add_argument("what", help="make, or a bundle's name or path")
     parser.add_argument("--out", type=Path, default=Path("runs/foreign"))
+    parser.add_argument("--snr", type=int, nargs="*", default=SNRS_DB, choices=SNRS_DB, help="only these, dB")
+    parser.add_argument("--settings", type=int, default=SETTINGS, help="of each class and SNR, at most")
     args = parser.parse_args()
     make(args.out)
     if args.what == "make":
         return
     bundle = load_bundle(args.what)
     head = choose_head(bundle, "", "live")
-    rows = evaluate(bundle, args.out, head.classes)
+    chosen = [
+        job
+        for job in jobs()
+        if job["name"] in (*head.classes, NOISE)
+        and job["snr_db"] in args.snr
+        and job["seed"] % 100 < args.settings
+    ]
+    rows = evaluate(bundle, args.out, chosen)
     print(f"{bundle.name}, head {head.name}, {len(rows)} recordings of GNU Radio's modulators")
     print(as_text(rows))
     stem = args.out / f"result-{bundle.name}"

@@ -93,7 +93,7 @@ def test_what_is_made_is_kept_and_answered(side, tmp_path, monkeypatch):
     assert found["QPSK"].snr_db == pytest.approx(20, abs=2)
     head = replace(head, classes=("QPSK", "16QAM", "noise"))
     bundle = Bundle(encoder, {"live": head}, bundle.meta, "tiny")
-    rows = foreign.evaluate(bundle, tmp_path, head.classes)
+    rows = foreign.evaluate(bundle, tmp_path, few)
     assert [row["name"] for row in rows] == ["QPSK", "noise"]
     assert rows[1]["answer"] == "noise"
 
