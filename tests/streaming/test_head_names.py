@@ -76,10 +76,19 @@ def test_far_from_everything_labelled_is_unknown_however_probable():
     head = head_of(**FAMILY, plane=plane, centres=centres, reach=reach, farthest=4.0)
     z = np.array([[0.5, 0, 0], [-1.4, 0, 0], [5.0, 0, 0]], np.float32)
     expected = [min((2 * x - 1) ** 2, (2 * x + 3) ** 2 / 2) for x in z[:, 0].tolist()]
-    assert np.allclose(head.distance(z), expected)
+    assert np.allclose(head.distance(z), expected, atol=1e-5)
     head = replace(head, threshold=0.0)
     assert (head.answer(z)[0] < 0).tolist() == [False, False, True]
     assert head.name_all(z).labels[2] == UNKNOWN
+
+
+def test_going_past_the_pairs_changes_no_probability():
+    rng = np.random.default_rng(0)
+    machine = {"kernel": "rbf", "gamma": 0.3, "calibration": rng.standard_normal((3, 3))}
+    x = rng.standard_normal((300, 3)).astype(np.float32)
+    plain, rich = head_of(**machine), head_of(**machine, **FAMILY)
+    assert np.allclose(plain.probabilities(x), rich.probabilities(x), atol=1e-12)
+    assert rich.probabilities(x[:0]).shape == (0, 3)
 
 
 def test_what_a_head_does_not_have_is_not_written():
