@@ -13,6 +13,7 @@ from service.sources import listed
 from service.station import Station
 from streaming.errors import ConfigError
 
+UNSENT = 128 << 10  # bytes that may wait in a connection, beside those under way
 BACKLOG = 128  # connections that may wait while the service starts
 GRACE_S = 1  # for requests that are under way when the service stops
 
@@ -67,6 +68,10 @@ def bind(values: argparse.Namespace) -> socket.socket:
     family = socket.AF_INET6 if ":" in values.host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if hasattr(
+        socket, "TCP_NOTSENT_LOWAT"
+    ):  # else the kernel holds megabytes of old answers for a slow reader
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT)
     try:
         listener.bind((values.host, values.port))
         listener.listen(BACKLOG)

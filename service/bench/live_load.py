@@ -15,14 +15,29 @@ import numpy as np
 import zmq
 from websockets.asyncio.client import ClientConnection, connect
 
+from streaming.block import Samples
 from streaming.errors import WavetellError
 
 MESSAGE_S = 0.004  # of samples in one message: what a radio's driver hands over at once
+MESSAGES = 32  # until the signal begins again
 SETTLE_S = 2.0  # before anything counts
 
 
+def wide_signal(count: int) -> Samples:
+    """A signal that fills 0.4 of the band, 20 dB above the noise, and goes on where it ends.
+
+    So wide, a model behind the front end hears it at the source's own rate: that is the most work.
+    """
+    rng = np.random.default_rng(1)
+    noise, spectrum = rng.standard_normal((2, count, 2)) @ [1, 1j]  # (count,) each
+    spectrum[np.abs(np.fft.fftfreq(count)) > 0.2] = 0
+    signal = np.fft.ifft(spectrum)
+    signal *= 10 / np.sqrt(np.mean(np.abs(signal) ** 2))
+    return np.asarray(signal + noise / np.sqrt(2), np.complex64)
+
+
 class Sender(threading.Thread):
-    """Sends noise at its rate and remembers when each sample left."""
+    """Sends a signal at its rate and remembers when each sample left."""
 
     def __init__(self, rate_hz: float) -> None:
         super().__init__(daemon=True)
@@ -31,8 +46,8 @@ class Sender(threading.Thread):
         self.socket = self.context.socket(zmq.PUB)
         self.socket.sndhwm = 1000
         self.port = self.socket.bind_to_random_port("tcp://127.0.0.1")
-        rng = np.random.default_rng(1)
-        self.payload = (rng.standard_normal((self.count, 2)) @ [1, 1j]).astype(np.complex64).tobytes()
+        signal = wide_signal(self.count * MESSAGES)
+        self.payloads = [part.tobytes() for part in np.split(signal, MESSAGES)]
         self.sent: list[float] = []  # when message i left
         self.connected = threading.Event()
         self.stopping = threading.Event()
@@ -50,7 +65,7 @@ class Sender(threading.Thread):
             due = began + (len(self.sent) + 1) * MESSAGE_S
             time.sleep(max(0.0, due - time.monotonic()))
             self.sent.append(time.monotonic())
-            self.socket.send(self.payload)
+            self.socket.send(self.payloads[(len(self.sent) - 1) % MESSAGES])
         self.context.destroy(0)
 
     def left(self, end: int) -> float:
@@ -162,7 +177,7 @@ def close_all(sockets: list[socket.socket]) -> None:
 
 def metric(text: str, name: str) -> int:
     """A number of /metrics."""
-    return round(float(text.split(f"\nwavetell_{name} ")[1].split()[0]))
+    return round(float(text.split(f"\nwavetell_{name} ")[1].split(maxsplit=1)[0]))
 
 
 async def drain(reader: ClientConnection) -> None:
