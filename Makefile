@@ -4,7 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PIP = .venv/bin/pip --disable-pip-version-check install --quiet --constraint constraints.txt
 KERNEL = $(wildcard streaming/native/*)
 
-.PHONY: demo test lint acceptance bench native flower clean
+.PHONY: demo test pictures lint acceptance bench native flower clean
 
 demo: .venv/.wavetell
 	.venv/bin/python -m service.demo
@@ -19,6 +19,10 @@ test: .venv/.dev .venv/.system flower
 	$(PYTEST) -m "not acceptance" --ignore $(BROWSER) || failed=1; \
 	$(PYTEST) -m "not acceptance" $(BROWSER) || failed=1; \
 	exit $$failed
+
+pictures: .venv/.dev .venv/.system
+	WAVETELL_PICTURES=radio $(PYTEST) $(BROWSER)/test_views.py
+	WAVETELL_PICTURES=small $(PYTEST) $(BROWSER)/test_teach.py -k drag_name
 
 lint: .venv/.dev
 	.venv/bin/ruff format --check .
