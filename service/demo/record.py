@@ -7,8 +7,8 @@ from service.cli import main as wavetell
 from service.demo.__main__ import RECORDING
 
 CLASSES = ("OOK", "2FSK", "BPSK", "OQPSK", "16QAM", "MSK", "4FSK", "AM-DSB-SC", "4ASK", "chirp")
-SECONDS = 4.9  # below 2 MB at 8 bits
-RATE_HZ = 200_000
+SECONDS = 9.8  # below 2 MB at 8 bits
+RATE_HZ = 100_000
 SNR_DB = 20
 SEED = 1
 

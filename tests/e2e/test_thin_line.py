@@ -70,8 +70,8 @@ def test_listen_names_what_the_recording_holds(start):
 
 def test_predict_and_the_service_agree(start, tmp_path):
     samples = np.fromfile(RECORDING.with_suffix(".sigmf-data"), "i1")[: 2 * 150_000]
-    (tmp_path / "part_200k.cs8").write_bytes(samples.tobytes())
-    printed = lines(start("predict", str(tmp_path / "part_200k.cs8"), "--json"))
+    (tmp_path / "part_100k.cs8").write_bytes(samples.tobytes())
+    printed = lines(start("predict", str(tmp_path / "part_100k.cs8"), "--json"))
     port = free_port()
     service = start("serve", "--port", str(port))
     address = f"http://127.0.0.1:{port}/v1"
@@ -84,7 +84,7 @@ def test_predict_and_the_service_agree(start, tmp_path):
             time.sleep(0.1)
     assert health["status"] == "ok"
     answer = httpx.post(
-        f"{address}/predict?datatype=ci8&rate_hz=200000", content=samples.tobytes(), timeout=30
+        f"{address}/predict?datatype=ci8&rate_hz=100000", content=samples.tobytes(), timeout=30
     ).json()
     assert [w["label"] for w in answer["windows"]] == [line["label"] for line in printed[:-1]]
     assert answer["whole"]["label"] == printed[-1]["label"]
