@@ -26,15 +26,18 @@ SIGNALS = [(RNG.standard_normal((30_000, 2)) @ [1, 1j]).astype(np.complex64) for
 
 
 class Played(Source):
-    """Plays samples in blocks of odd sizes, then ends or fails."""
+    """Plays samples in blocks of odd sizes, the last third once it may, then ends or fails."""
 
-    def __init__(self, samples, error=None):
+    def __init__(self, samples, error=None, go_on=None):
+        self.go_on = go_on
         self.rate_hz, self.samples, self.error, self.counts = 48_000.0, samples, error, Counts()
         self.address = "played:"
 
     def blocks(self):
         edges = [0, *np.cumsum(RNG.integers(1, 900, 100)).tolist()]
         for a, b in pairwise(edges):
+            if self.go_on and a > len(self.samples) * 2 // 3:
+                self.go_on.wait(60)
             if len(self.samples[a:b]):
                 self.counts.samples += len(self.samples[a:b])
                 yield Block(self.samples[a:b], a, self.rate_hz, utc_ns=round(a / 48e3 * 1e9))
@@ -75,9 +78,9 @@ def runtime(bundle):
 PATIENT = Limits(queue_ms=60_000)
 
 
-def play(runtime, monkeypatch, samples, error=None, limits=PATIENT):
+def play(runtime, monkeypatch, samples, error=None, limits=PATIENT, go_on=None):
     """A stream that plays these samples, with every prediction it gives."""
-    monkeypatch.setattr(service.streams, "open_source", lambda _: Played(samples, error))
+    monkeypatch.setattr(service.streams, "open_source", lambda _: Played(samples, error, go_on))
     stream, journal = Stream("played:", "", limits, runtime.work), Kept()
     answers = Answers(
         stream,
@@ -150,11 +153,13 @@ def test_too_slow_an_engine_drops_what_waits_and_lag_stays_bounded(runtime, monk
 
 
 def test_a_swap_of_the_whole_model_leaves_no_gap_and_answers_as_the_new_one(runtime, bundle, monkeypatch):
-    stream, found, _ = play(runtime, monkeypatch, SIGNALS[0])
+    go_on = threading.Event()
+    stream, found, _ = play(runtime, monkeypatch, SIGNALS[0], go_on=go_on)
     while not found:
         time.sleep(0.01)
     new = small_bundle("new", seed=2)
     runtime.swap(new, open_engine(new.encoder, HOP, "torch"), {stream.id: new.heads["live"]}, "new")
+    go_on.set()
     finished(runtime, stream)
     assert [p.end for p in found] == list(range(1000, 30_001, HOP))
     alone = LivePipeline(new, new.heads["live"], open_engine(new.encoder, HOP, "torch"))
@@ -164,12 +169,14 @@ def test_a_swap_of_the_whole_model_leaves_no_gap_and_answers_as_the_new_one(runt
 
 
 def test_another_head_of_the_same_encoder_takes_over_the_states_as_they_are(runtime, bundle, monkeypatch):
-    stream, found, _ = play(runtime, monkeypatch, SIGNALS[0])
+    go_on = threading.Event()
+    stream, found, _ = play(runtime, monkeypatch, SIGNALS[0], go_on=go_on)
     while not found:
         time.sleep(0.01)
     before, fitted = runtime.pipelines[stream.id], small_bundle("fitted")
     runtime.swap(fitted, open_engine(bundle.encoder, HOP, "torch"), {stream.id: fitted.heads["other"]}, "new")
     assert runtime.pipelines[stream.id] is before
+    go_on.set()
     finished(runtime, stream)
     assert [p.end for p in found] == list(range(1000, 30_001, HOP))
     alone = LivePipeline(fitted, fitted.heads["other"], open_engine(bundle.encoder, HOP, "torch"))
