@@ -189,6 +189,7 @@ def test_a_page_left_open_stays_as_it_is(browser, tmp_path, air):
             page.wait_for_timeout(minutes * 5_000)
             used.append(heap(page))
             whole.append(browser_bytes())
+            print(f"heap {used[-1] / 1e6:.1f} MB, browser {whole[-1] / 1e6:.0f} MB, {len(sockets)} sockets")
             wait_for_answer(page)
 
     with looking(browser, "about:blank") as page:
@@ -205,8 +206,6 @@ def test_a_page_left_open_stays_as_it_is(browser, tmp_path, air):
         with on_the_air(data, air, "--port", port):
             expect(page.locator("#connection")).to_have_text("connected", timeout=60_000)
             stay(6)
-    print("heap, MB:", " ".join(f"{size / 1e6:.1f}" for size in used))
-    print("browser, MB:", " ".join(f"{size / 1e6:.0f}" for size in whole))
     print(f"sockets: 2 before the restart, {len(sockets) - 2} by it and after, {tried - 2} while it was away")
     # Answers are kept up to a bound, so some growth at first is right; from the middle on there is none.
     for sizes, slack in ((used, 10e6), (whole, 60e6)):
