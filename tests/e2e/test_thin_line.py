@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from service.demo.__main__ import RECORDING, free_port
-from training.radio import HEARD
 from tests.require import ROOT
+from training.radio import HEARD
 
 WAVETELL = [sys.executable, "-m", "service.cli"]
 
