@@ -81,7 +81,7 @@ SCALES = {
             limit_frames=300,
         ),
         measured=(4, 2),
-        limit_frames=1_700,
+        limit_frames=300,
         recipe_share=0.2,
         unlabelled=0.1,
         test=1_700,
