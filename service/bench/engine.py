@@ -38,6 +38,7 @@ BACKENDS = {
     "openvino": "graph_rivals:OpenVino",
 }
 LIBRARIES = ("pytorch-tcn", "cached-conv", "onnxruntime", "openvino")
+FIELDS = "backend chunk streams samples_per_s p50_us p99_us max_error peak_fraction".split()  # of --json
 CHUNKS = (1, 16, 100, 256, 1024, 4096)
 STREAMS = (1, 4, 16)
 
@@ -97,7 +98,7 @@ def run(args: argparse.Namespace) -> None:
             for line in trial.measure(backends, chunk, streams, args.seconds):
                 lines.append(line)
                 if args.json and line.samples_per_s is not None:
-                    print(json.dumps(asdict(line)), flush=True)
+                    print(json.dumps({key: asdict(line)[key] for key in FIELDS}), flush=True)
             bar.update()
     if not args.json:
         print(report.text(lines))
