@@ -38,7 +38,8 @@ BACKENDS = {
     "openvino": "graph_rivals:OpenVino",
 }
 LIBRARIES = ("pytorch-tcn", "cached-conv", "onnxruntime", "openvino")
-FIELDS = "backend chunk streams samples_per_s p50_us p99_us max_error peak_fraction".split()  # of --json
+# Of a line of --json.
+FIELDS = ("backend", "chunk", "streams", "samples_per_s", "p50_us", "p99_us", "max_error", "peak_fraction")
 CHUNKS = (1, 16, 100, 256, 1024, 4096)
 STREAMS = (1, 4, 16)
 
