@@ -68,7 +68,7 @@ RECIPES = {
         DescribeSettings(augment=Augment(rotation=math.pi, cfo=0.003)),
         shape=EncoderShape(channels=32, depth=5, reduced=96, outputs=96, pooling="mean"),
         start=Start(past=0.5, first=2.0, bias=1.0, gain=1.7),
-        steps=60,
+        steps=300,
         batch=8,  # four stations' small batches average to one of 32
         rate=2e-3,
         schedule="cosine",
