@@ -36,7 +36,7 @@ def free_port(wanted: int = 0) -> int:
 
 def wait_for_service(address: str, service: subprocess.Popen[bytes]) -> None:
     """Wait until the service answers."""
-    for _ in range(300):
+    for _ in range(900):
         if service.poll() is not None:
             sys.exit(service.returncode)
         try:
@@ -44,7 +44,7 @@ def wait_for_service(address: str, service: subprocess.Popen[bytes]) -> None:
             return
         except httpx.ConnectError:
             time.sleep(0.1)
-    sys.exit("wavetell: the service did not answer within 30 s")
+    sys.exit("wavetell: the service did not answer within 90 s")
 
 
 def main() -> None:

@@ -91,6 +91,7 @@ def test_predict_and_the_service_agree(start, tmp_path):
     assert httpx.post(f"{address}/predict?datatype=ci8", content=b"x").status_code == 422
 
 
+@pytest.mark.timeout(240)
 def test_the_demo_prints_its_address_and_answers():
     demo = subprocess.Popen(
         [sys.executable, "-m", "service.demo", "--seconds", "3"],
@@ -100,7 +101,7 @@ def test_the_demo_prints_its_address_and_answers():
         env=os.environ | {"WAVETELL_PORT": str(free_port())},
     )
     try:
-        out = demo.communicate(timeout=90)[0].decode()
+        out = demo.communicate(timeout=180)[0].decode()
     except subprocess.TimeoutExpired:
         os.killpg(demo.pid, signal.SIGTERM)
         raise
