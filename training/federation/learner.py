@@ -19,6 +19,7 @@ from streaming.encoder import Encoder
 from streaming.errors import InputError
 from training.augment import Level, at_level
 from training.checkpoint import load_checkpoint
+from training.describe import DescribeSettings
 from training.federation.codec import Floats
 from training.federation.lesson import ENDINGS, Data, Learnt, Lesson, Recordings, Synthetic
 from training.federation.manifest import Manifest
@@ -29,6 +30,8 @@ from training.recipes import Recipe
 from training.rounds import is_trained, train_frames, unlabelled_frames
 from training.synthetic import paper_clients
 from training.triplet import TripletSettings
+
+OBJECTIVES = {"triplet": TripletSettings, "halves": HalvesSettings, "describe": DescribeSettings}
 
 
 def learn(lesson: Lesson, tell: Callable[[int], None] = lambda steps: None) -> Learnt:
@@ -123,7 +126,7 @@ def make_bundle(manifest: Manifest, arrays: Floats, name: str) -> Bundle:
 def recipe_to_json(recipe: Recipe) -> dict[str, Any]:
     """A recipe as it travels; the number of rounds is the manifest's."""
     content = asdict(recipe)
-    name = "triplet" if isinstance(recipe.objective, TripletSettings) else "halves"
+    name = next(name for name, kind in OBJECTIVES.items() if isinstance(recipe.objective, kind))
     del content["rounds"]
     return content | {"objective": {"name": name} | content["objective"]}
 
@@ -132,7 +135,7 @@ def recipe_from_json(content: dict[str, Any], rounds: int) -> Recipe:
     """The recipe that `recipe_to_json` described."""
     try:
         given = dict(content["objective"])
-        kind = {"triplet": TripletSettings, "halves": HalvesSettings}[given.pop("name")]
+        kind = OBJECTIVES[given.pop("name")]
         recipe: Recipe = build(Recipe, content | {"objective": build(kind, given), "rounds": rounds})
         return recipe
     except (TypeError, KeyError, ValueError) as error:
