@@ -143,10 +143,10 @@ def test_another_encoder_is_uploaded_activated_and_the_taught_head_comes_along(s
     for name, stream in two.items():
         about = service.until(f"/v1/streams/{stream}", lambda s: s["latest"]["sha256"] == sha(service))
         assert about["latest"]["head"] == "mine"
-        assert (
-            service.until(f"/v1/streams/{stream}", lambda s: s["latest"]["past"] == "warm")["latest"]["label"]
-            == name
-        )
+        # One in a hundred hops of a known signal is called unknown, as the head was told to.
+        latest = service.until(f"/v1/streams/{stream}", lambda s: s["latest"]["past"] == "warm")["latest"]
+        assert latest["label"] in (name, "unknown")
+        service.until(f"/v1/streams/{stream}", lambda s, name=name: s["latest"]["label"] == name)
         assert about["samples"]["gaps"] == 0
     service.post("/v1/models/rollback")
 
