@@ -4,6 +4,7 @@ Frame mode: each frame is divided by its RMS and encoded from an empty state. Li
 past goes through the AGC, the engine and the window, and the embedding of its last window is taken.
 """
 
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,10 +37,13 @@ def embed_live(
     *,
     hop: int,
     window: int,
-    agc_samples: float,
+    agc_samples: float | None,
     what: str = "encoding streams",
 ) -> Embeddings:
-    """Stretches (n, past + window) to the embeddings (n, outputs) of their last windows."""
+    """Stretches (n, past + window) to the embeddings (n, outputs) of their last windows.
+
+    Without ``agc_samples`` they are at the encoder's level already.
+    """
     length = iq.shape[1]
     if length < window or length % hop:
         raise InputError(
@@ -50,8 +54,10 @@ def embed_live(
     out = np.empty((len(iq), encoder.shape.outputs), np.float32)
     with Progress(what, len(iq)) as progress:
         for i in range(0, len(iq), STREAMS):
-            part = iq[i : i + STREAMS]
-            work = [(stream, Agc(agc_samples).push(x)) for stream, x in zip(streams, part, strict=False)]
+            part = list(np.ascontiguousarray(iq[i : i + STREAMS]))
+            if agc_samples is not None:
+                part = [Agc(agc_samples).push(x) for x in part]
+            work = list(zip(streams, part, strict=False))
             for row, hops in enumerate(engine.push(work)):
                 out[i + row] = Window(encoder, hop, window).push(hops)[-1]
             for stream in streams:

@@ -18,10 +18,8 @@ from numpy.typing import NDArray
 from streaming.block import Samples
 from streaming.bundle import encoder_sha256
 from streaming.encoder import Encoder
-from streaming.engine import open_engine
-from streaming.window import Window
+from training.embed import embed_live
 from training.heads import Fit, Identity, Labels, Search, fit_head
-from training.progress import Progress
 from training.radio import HEARD
 from training.radio_signals import Signals, make_signals
 from training.signals.classes import FAMILIES
@@ -33,7 +31,6 @@ SNR_DB = (0.0, 30.0)
 FALSE_ALARMS = 0.05  # share of known signals called unknown
 CERTAIN = 0.5  # probability from which the class itself is the answer
 SHRINK, NEIGHBOUR = 0.5, 3
-STREAMS = 16
 SEARCH = Search(C=(10.0, 100.0), gamma=(0.5, 1.0), refuse=0.0, penalties=(10.0, 30.0, 100.0))
 LABELLED = 1_000_001  # second word of a seed: what the signals are for
 Real = NDArray[np.float64]
@@ -52,20 +49,7 @@ def embed_signals(encoder: Encoder, iq: Samples, hop: int = HOP, window: int = W
     This is the way of `streaming.pipeline` from the front end on: an empty state where the signal begins, the
     live engine, its window.
     """
-    engine = open_engine(encoder, hop)
-    streams = [engine.stream() for _ in range(min(STREAMS, len(iq)))]
-    out = np.empty((len(iq), encoder.shape.outputs), np.float32)
-    with Progress("encoding signals", len(iq)) as progress:
-        for i in range(0, len(iq), STREAMS):
-            work = list(zip(streams, np.ascontiguousarray(iq[i : i + STREAMS]), strict=False))
-            for row, hops in enumerate(engine.push(work)):
-                out[i + row] = Window(encoder, hop, window).push(hops)[-1]
-            for stream in streams:
-                stream.reset()
-            progress.to(min(i + STREAMS, len(iq)))
-    for stream in streams:
-        stream.close()
-    return out
+    return embed_live(encoder, iq, hop=hop, window=window, agc_samples=None, what="encoding signals")
 
 
 def fit_labelled(encoder: Encoder, each: int, seed: int) -> Fit:

@@ -27,6 +27,7 @@ from streaming.frontend import FrontEnd, FrontEndSettings
 from streaming.pipeline import LivePipeline
 from streaming.prediction import NO_SIGNAL
 from tests.models import tiny_head
+from tests.service.journal import Kept
 
 SHAPE = EncoderShape(channels=4, depth=3, reduced=6, outputs=5)
 WINDOW, HOP, RATE = 200, 50, 250_000
@@ -46,19 +47,6 @@ def runtime(bundle):
     runtime.start()
     yield runtime
     runtime.close()
-
-
-class Kept:
-    """A journal that keeps everything."""
-
-    def __init__(self):
-        self.runs, self.events = {}, []
-
-    def keep(self, run):
-        self.runs[run.id] = run
-
-    def tell(self, event):
-        self.events.append(event)
 
 
 def noise(length, rng):

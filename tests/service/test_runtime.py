@@ -20,6 +20,7 @@ from streaming.engine import open_engine
 from streaming.errors import DeviceLost, InputError
 from streaming.pipeline import LivePipeline
 from tests.service.conftest import HOP, small_bundle
+from tests.service.journal import Kept
 
 RNG = np.random.default_rng(5)
 SIGNALS = [(RNG.standard_normal((30_000, 2)) @ [1, 1j]).astype(np.complex64) for _ in range(3)]
@@ -47,19 +48,6 @@ class Played(Source):
 
     def close(self):
         pass
-
-
-class Kept:
-    """A journal that keeps everything."""
-
-    def __init__(self):
-        self.runs, self.events = {}, []
-
-    def keep(self, run):
-        self.runs[run.id] = run
-
-    def tell(self, event):
-        self.events.append(event)
 
 
 @pytest.fixture

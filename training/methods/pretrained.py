@@ -3,6 +3,7 @@
 Two forms: recipes of `training.recipes` with the repository's own trainer, and any network with any loss.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -107,7 +108,7 @@ def embedder(encoder: Encoder, level: Level) -> Embed:
     return embed
 
 
-class EncoderSvm:
+class EncoderSvm(ABC):
     """The causal encoder, pretrained somehow, with a machine for each client."""
 
     def fit(self, clients: Sequence[ClientFrames], budget: Budget, seed: int, track: Track) -> None:
@@ -119,6 +120,6 @@ class EncoderSvm:
         """What the client's machine says."""
         return self.machines.predict(client, frames)
 
+    @abstractmethod
     def pretrain(self, clients: Sequence[ClientFrames], budget: Budget, seed: int, track: Track) -> Encoder:
         """The encoder."""
-        raise NotImplementedError

@@ -5,6 +5,7 @@ client trains its own, as FedSSL-AMC's clients do; with the budget's `federated`
 are averaged after every epoch.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
@@ -22,7 +23,7 @@ from training.methods.track import Track
 SLICE = 256
 
 
-class Tuned(FedAvg):
+class Tuned(FedAvg, ABC):
     """Pretrain `body`, then train `head` (and body)."""
 
     frozen: ClassVar[bool] = True
@@ -36,13 +37,13 @@ class Tuned(FedAvg):
         self.network = self.head if self.frozen else self.whole()
         self.learn(clients, replace(budget, rounds=budget.tune_epochs, epochs=1), seed, track)
 
+    @abstractmethod
     def build(self, samples: int, classes: int) -> None:
         """Make `self.body` and `self.head`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def pretrain(self, seed: int, track: Track) -> None:
         """Train `self.body` on unlabelled frames."""
-        raise NotImplementedError
 
     body: nn.Module
     head: nn.Module

@@ -1,0 +1,14 @@
+"""A journal for tests."""
+
+
+class Kept:
+    """A journal that keeps everything."""
+
+    def __init__(self):
+        self.runs, self.events = {}, []
+
+    def keep(self, run):
+        self.runs[run.id] = run
+
+    def tell(self, event):
+        self.events.append(event)
