@@ -4,7 +4,6 @@ Frame mode: each frame is divided by its RMS and encoded from an empty state. Li
 past goes through the AGC, the engine and the window, and the embedding of its last window is taken.
 """
 
-
 import numpy as np
 from numpy.typing import NDArray
 
