@@ -14,7 +14,7 @@ and the back end native-bf16 then computes with the very same weights: on the de
 are float32's on 99.9 % of hops instead of 96.6 %.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,6 +40,12 @@ class Agreement:
     mean: Matrix  # (F,) sum of (p + q) / 2
     own: Matrix  # (F, F) sum of (p p' + q q') / 2
     cross: Matrix  # (F, F) sum of (p q' + q p') / 2
+
+
+def settle(encoder: Encoder, frames: Iterable[tuple[str, Samples]], power: float) -> None:
+    """The whole last step, from frames (n, N) of each client by its name."""
+    round_weights(encoder)
+    set_outputs(encoder, added({name: agreement(encoder, iq) for name, iq in frames}), power)
 
 
 @torch.no_grad()

@@ -29,7 +29,7 @@ from streaming.block import Samples
 from streaming.encoder import Encoder
 from streaming.errors import InputError
 from training.augment import Level, at_level
-from training.canonical import added, agreement, round_weights, set_outputs
+from training.canonical import settle
 from training.checkpoint import Arrays, load_checkpoint, save_checkpoint
 from training.pretrain import Model, Trainer, part
 from training.radio import Station, kept_frames
@@ -169,12 +169,11 @@ def finished(run: Run, frames: int) -> Encoder:
     model = Model(run.recipe, run.seed)
     model.load(run.arrays)
     if run.recipe.canonical is not None:
-        round_weights(model.encoder)
-        parts = {}
-        for i, client in enumerate(run.clients):
-            iq = unlabelled_frames(client, i, run.seed, run.recipe.level, run.folder)[:frames]
-            parts[client.name] = agreement(model.encoder, iq)
-        set_outputs(model.encoder, added(parts), run.recipe.canonical)
+        parts = (
+            (client.name, unlabelled_frames(client, i, run.seed, run.recipe.level, run.folder)[:frames])
+            for i, client in enumerate(run.clients)
+        )
+        settle(model.encoder, parts, run.recipe.canonical)
     return model.encoder
 
 

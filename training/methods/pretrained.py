@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from streaming.block import Samples
 from streaming.encoder import Encoder
 from training.augment import Level, at_level
-from training.canonical import added, agreement, set_outputs
+from training.canonical import settle
 from training.checkpoint import Arrays
 from training.embed import Embeddings
 from training.methods.base import Budget, ClientFrames, Labels, generator
@@ -55,8 +55,8 @@ def pretrain_recipe(recipe: Recipe, clients: Sequence[ClientFrames], seed: int, 
     rounds.run(recipe.rounds, local, track, judge)
     model.load(rounds.shared)
     if recipe.canonical is not None:
-        parts = {f"{i:04}": agreement(model.encoder, x[:AGREE]) for i, x in enumerate(frames)}
-        set_outputs(model.encoder, added(parts), recipe.canonical)
+        parts = ((f"{i:04}", x[:AGREE]) for i, x in enumerate(frames))
+        settle(model.encoder, parts, recipe.canonical)
     return model.encoder
 
 
