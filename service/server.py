@@ -92,7 +92,6 @@ def make_server(station: Station, rules: Rules, log_level: int) -> Server:
         http=LimitedProtocol,
         ws="websockets-sansio",
         ws_max_size=1 << 16,
-        ws_ping_timeout=60,  # a reader on a busy machine is slow, not gone
         log_level=log_level,
         access_log=False,
         server_header=False,

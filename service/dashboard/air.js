@@ -5,6 +5,7 @@ import { readFrame, readFrames } from "./frame.js";
 import { Rows } from "./rows.js";
 
 const ROWS_A_SECOND = 30,
+  ROWS_AHEAD = 8, // that may be on their way: a page that is slow gets fewer rows, not old ones
   KEPT_ROWS = 12_000; // more than six minutes
 const POINTS = 1024;
 const FILLED_S = 20,
@@ -41,10 +42,13 @@ export class Air extends EventTarget {
   async open() {
     if (this.latest) this.setAnchor(this.latest);
     const path = `v1/streams/${this.stream.id}`;
-    const options = `rate=${ROWS_A_SECOND}&bins=${this.rows.bins}&points=${POINTS}`;
+    const options = `rate=${ROWS_A_SECOND}&ahead=${ROWS_AHEAD}&bins=${this.rows.bins}&points=${POINTS}`;
     this.spectrum = new Channel(
       `${path}/spectrum?${options}`,
-      (data) => this.takeFrame(readFrame(data)),
+      (data) => {
+        this.takeFrame(readFrame(data));
+        this.spectrum.send("seen");
+      },
       () => {
         this.fresh = true;
       },

@@ -78,6 +78,10 @@ export class Channel {
     };
   }
 
+  send(text) {
+    this.socket.send(text);
+  }
+
   // The service is back: no need to wait any longer.
   hurry() {
     if (this.socket.readyState !== WebSocket.CLOSED || this.closed) return;

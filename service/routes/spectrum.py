@@ -17,40 +17,55 @@ from streaming.errors import ConfigError
 
 router = APIRouter(prefix="/v1/streams/{stream_id}/spectrum", tags=["spectrum"])
 FASTEST = 60.0  # frames a second
+MORE = 1.1  # a frame covers somewhat more than its time, so that what waits becomes less
+BURST_S = 0.6  # that may wait: many radios hand over their samples in bursts
+SEEN = "seen"
 
 Bins = Annotated[int, Query(ge=16, le=4096)]
 Points = Annotated[int, Query(ge=0, le=4096)]
+Ahead = Annotated[
+    int | None, Query(ge=1, description="frames that may be on their way; the reader says `seen` to each")
+]
 
 
 class Pace:
-    """Frames a second, as the reader last said."""
+    """Frames a second as the reader last said, and how many it has not seen yet."""
 
-    def __init__(self, rate: float) -> None:
-        self.rate = rate
+    def __init__(self, rate: float, ahead: int | None) -> None:
+        self.rate, self.ahead = rate, ahead
+        self.unseen = 0
         self.changed = asyncio.Event()
         self.gone = False
 
     async def listen(self, socket: WebSocket) -> None:
-        """Follow what the reader says: a number is a new rate, 0 pauses."""
+        """Follow what the reader says: `seen` for each frame, or a number, the new rate; 0 pauses."""
         while True:
             message = await socket.receive()
             if message["type"] == "websocket.disconnect":
                 self.gone = True
                 self.changed.set()
                 return
+            said = message.get("text")
             try:
-                self.rate = min(FASTEST, max(0.0, float(message.get("text") or "nan")))
+                if said == SEEN:
+                    self.unseen = max(0, self.unseen - 1)
+                else:
+                    self.rate = min(FASTEST, max(0.0, float(said or "nan")))
             except ValueError:
-                await socket.close(1003, "say frames a second as a number")
+                await socket.close(1003, f"say {SEEN}, or frames a second as a number")
                 return
             self.changed.set()
 
     async def wait(self, since: float) -> None:
-        """Wait until the next frame is due, or something changes."""
-        self.changed.clear()
-        due = None if self.rate <= 0 else max(0.0, since + 1 / self.rate - time.monotonic())
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self.changed.wait(), due)
+        """Wait until the next frame is due and wanted."""
+        while not self.gone:
+            held = self.rate <= 0 or (self.ahead is not None and self.unseen >= self.ahead)
+            due = None if held else since + 1 / self.rate - time.monotonic()
+            if due is not None and due <= 0:
+                return
+            self.changed.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.changed.wait(), due)
 
 
 @router.websocket("")
@@ -60,22 +75,30 @@ async def spectrum_socket(
     rate: Annotated[float, Query(ge=0, le=FASTEST)] = 20.0,
     bins: Bins = 1024,
     points: Points = 512,
+    ahead: Ahead = None,
 ) -> None:
-    """Frames at the reader's pace: `rate` a second, and whatever number it sends later is the new rate."""
+    """Frames at the reader's pace: `rate` a second, and whatever number it sends later is the new rate.
+
+    One that may fall behind sets `ahead`. Otherwise megabytes of old frames wait for it in the connection,
+    and its answers to pings behind them, until it seems to be gone.
+    """
     station = the_station(socket)
     stream = station.stream(stream_id)
     await socket.accept()
-    pace = Pace(rate)
+    pace = Pace(rate, ahead)
     listening = asyncio.create_task(pace.listen(socket))
     seen = stream.ring.span[1]
+    began = time.monotonic()
     try:
-        while not pace.gone and stream.id in station.runtime.streams and not station.hub.closing:
-            began = time.monotonic()
-            if pace.rate > 0:
-                made, seen = await run_in_threadpool(next_frame, stream, seen, bins, points)
-                if made:
-                    await socket.send_bytes(made)
+        while True:
             await pace.wait(began)
+            if pace.gone or stream.id not in station.runtime.streams or station.hub.closing:
+                break
+            began = time.monotonic()
+            made, seen = await run_in_threadpool(next_frame, stream, seen, pace.rate, bins, points)
+            if made:
+                pace.unseen += 1
+                await socket.send_bytes(made)
         if not pace.gone:
             await socket.close(1001)
     except (WebSocketDisconnect, RuntimeError):  # it left while we were sending
@@ -84,10 +107,17 @@ async def spectrum_socket(
         listening.cancel()
 
 
-def next_frame(stream: Stream, seen: int, bins: int, points: int) -> tuple[bytes | None, int]:
-    """The frame of what came since sample `seen`, at most a second of it, and the sample to go on from."""
-    end = stream.ring.span[1]
-    blocks = stream.ring.blocks(max(seen, end - round(stream.rate_hz)), end)
+def next_frame(stream: Stream, seen: int, rate: float, bins: int, points: int) -> tuple[bytes | None, int]:
+    """The frame after sample `seen`, and the sample to go on from; none before there is enough for one.
+
+    However the samples come, frames go on evenly; none covers more than a second.
+    """
+    newest, second = stream.ring.span[1], stream.rate_hz
+    wanted = min(second, MORE * second / rate)
+    if newest - seen < wanted:
+        return None, seen
+    end = round(max(seen + wanted, newest - BURST_S * second))
+    blocks = stream.ring.blocks(max(seen, round(end - second)), end)
     if not blocks:
         return None, seen
     got = sum(len(block.samples) for block in blocks)
