@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> None:
     train = Background(data, args.station, args.probe, args.nice)
     try:
         station = Station(exchange, folder, partial(train_round, args, train), args.precision)
-        station.work(lambda described: tell(args, folder, described))
+        station.work(Diary(args, folder))
         out = args.out or folder / "bundle.safetensors"
         if args.out or args.service:
             wanted = Wanted(out, args.head, data, args.labelled, args.labels)
@@ -125,12 +125,24 @@ def service_token() -> str:
     return os.environ.get("WAVETELL_SERVICE_TOKEN", "")
 
 
-def tell(args: argparse.Namespace, folder: Path, described: Mapping[str, Any]) -> None:
-    """Print where the federation is, and keep it for the dashboard."""
-    print(f"round {described['round']}: {described['state']}", flush=True)
-    status = {"name": args.station, "url": args.url, "run": args.run_name, "seen": utc_text(time.time_ns())}
-    status |= {key: described[key] for key in ("round", "state", "deadline", "quorum", "last")}
-    write_whole(folder / "status.json", json.dumps(status).encode())
+class Diary:
+    """Prints where the federation is whenever that changes, and keeps it for the dashboard."""
+
+    def __init__(self, args: argparse.Namespace, folder: Path) -> None:
+        self.args, self.folder = args, folder
+        self.said = ""
+
+    def __call__(self, described: Mapping[str, Any]) -> None:
+        """Take down what the coordinator said, and when."""
+        line = f"round {described['round']}: {described['state']}"
+        if line != self.said:
+            print(line, flush=True)
+            self.said = line
+        args = self.args
+        status = {"name": args.station, "url": args.url, "run": args.run_name}
+        status |= {key: described[key] for key in ("round", "state", "deadline", "quorum", "last")}
+        status["seen"] = utc_text(time.time_ns())
+        write_whole(self.folder / "status.json", json.dumps(status).encode())
 
 
 def read_token(path: Path | None) -> str:

@@ -13,7 +13,7 @@ export class Federation {
   async refresh() {
     const state = await get("v1/federation");
     const text = JSON.stringify(state);
-    if (text === this.text && !state.runs.length) return;
+    if (text === this.text) return this.drawTimes();
     this.text = text;
     const { stations, runs } = state;
     this.place.replaceChildren(...stations.map(station), ...runs.flatMap(run));
@@ -29,6 +29,11 @@ export class Federation {
     }
   }
 
+  // The clock goes on where nothing else changes.
+  drawTimes() {
+    for (const time of this.place.querySelectorAll("time")) time.textContent = ago(time.dateTime);
+  }
+
   drawCurves({ name, rounds }) {
     for (const kind of ["loss", "accuracy"]) {
       const place = this.place.querySelector(`[data-chart="${kind} ${CSS.escape(name)}"]`);
@@ -41,15 +46,18 @@ export class Federation {
   }
 }
 
+const since = (when) => (when ? make("time", { datetime: when }, ago(when)) : "never");
+
 function station({ name, url, run, round, state, deadline, quorum, last, seen, waiting }) {
+  const open = state !== "finished";
   const facts = [
     ["federation", `${run} at ${url}`],
-    ["round", `${round}, ${state}`],
-    ["deadline", new Date(deadline).toLocaleString()],
-    ["quorum", quorum],
+    ["state", open ? `round ${round}, ${state}` : "finished"],
+    ...(open ? [["deadline", new Date(deadline).toLocaleString()]] : []),
+    ["quorum", String(quorum)],
     ["last update", last ? `round ${last.round}: ${last.state} ${last.reason}` : "none yet"],
     ["on its way", waiting ? "an update waits to be sent" : "nothing"],
-    ["last heard", ago(seen)],
+    ["last heard", since(seen)],
   ];
   return make(
     "section",
@@ -58,26 +66,29 @@ function station({ name, url, run, round, state, deadline, quorum, last, seen, w
     make(
       "dl",
       { class: "table" },
-      facts.flatMap(([term, value]) => [make("dt", {}, term), make("dd", {}, String(value))]),
+      facts.flatMap(([term, value]) => [make("dt", {}, term), make("dd", {}, value)]),
     ),
   );
 }
 
 function run({ name, method, quorum, wanted, stations, rounds }) {
-  const now = rounds.at(-1);
+  const now = rounds.at(-1),
+    finished = now.state === "published" && now.generation === wanted;
   return [
     make("h2", {}, `Coordinated here: ${name}`),
     make(
       "p",
       { class: "note" },
-      `Round ${now.number} is ${now.state}; model ${now.generation} of ${wanted}; quorum ${quorum}; ${method}.`,
+      finished ? "It is finished" : `Round ${now.number} is ${now.state}`,
+      `; model ${now.generation} of ${wanted}; quorum ${quorum}; ${method}.`,
     ),
     make("h3", {}, "Stations"),
     table(
+      "Stations",
       ["station", "last seen", "sent", "received"],
       stations.map((one) => [
         one.name + (one.revoked ? " (revoked)" : ""),
-        one.seen ? ago(one.seen) : "never",
+        since(one.seen),
         bytes(one.up),
         bytes(one.down),
       ]),
@@ -92,13 +103,14 @@ function run({ name, method, quorum, wanted, stations, rounds }) {
     }),
     make("h3", {}, "Rounds"),
     table(
+      "Rounds, newest first",
       ["round", "state", "updates", "loss", "accuracy", "bytes"],
       rounds
         .toReversed()
         .slice(0, 20)
         .map((round) => [
           round.number,
-          round.state,
+          round.note ? `${round.state}: ${round.note}` : round.state,
           round.updates,
           round.loss?.toFixed(4) ?? "",
           round.accuracy === null ? "" : percent(round.accuracy),
@@ -108,10 +120,10 @@ function run({ name, method, quorum, wanted, stations, rounds }) {
   ];
 }
 
-function table(head, rows) {
+function table(label, head, rows) {
   return make(
     "table",
-    {},
+    { "aria-label": label },
     make(
       "tr",
       {},
@@ -121,7 +133,7 @@ function table(head, rows) {
       make(
         "tr",
         {},
-        row.map((cell) => make("td", {}, String(cell))),
+        row.map((cell) => make("td", {}, cell)),
       ),
     ),
   );

@@ -119,6 +119,7 @@ async def current(
     """The round to work on; with If-None-Match the answer waits until there is another."""
     etag = await rounds.until_changed(if_none_match, wait)
     if etag == if_none_match:
+        await run_in_threadpool(rounds.coordinator.stations.count, caller)  # one that waits is seen, too
         return Response(status_code=304, headers={"ETag": etag})
     return JSONResponse(
         rounds.coordinator.describe(caller, newcomer=not if_none_match),

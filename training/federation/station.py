@@ -60,18 +60,21 @@ class Station:
         self._sent = folder / "sent.json"
         self.etag = ""
         self.manifest: Manifest | None = None  # known from the first round on
+        self.described: Round = {}  # as last heard
 
-    def work(self, after_round: Callable[[Round], None] = lambda described: None) -> None:
-        """Take part until the federation is finished."""
-        while not self.step(after_round):
+    def work(self, heard: Callable[[Round], None] = lambda described: None) -> None:
+        """Take part until the federation is finished; `heard` is told each word from the coordinator."""
+        while not self.step(heard):
             pass
 
-    def step(self, after_round: Callable[[Round], None] = lambda described: None) -> bool:
+    def step(self, heard: Callable[[Round], None] = lambda described: None) -> bool:
         """One round, or one long poll that brought nothing; True when the federation is finished."""
         found = self.exchange.current(self.etag)
         if found is None:
+            heard(self.described)
             return False
-        self.etag, described = found
+        self.etag, self.described = found
+        described = self.described
         last = described["last"]
         if last is not None and last["state"] == "refused":
             log.warning("the update of round %d does not count: %s", last["round"], last["reason"])
@@ -85,7 +88,7 @@ class Station:
                 raise
             log.warning("round %d is over already: %s", described["round"], problem.detail)
             return False
-        after_round(described)
+        heard(described)
         if described["state"] == "finished":
             return True
         if self.last_sent() != [described["round"], described["bases"][self.precision]]:

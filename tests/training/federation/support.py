@@ -147,6 +147,13 @@ def join(folder, url, name, token, precision="float32", *argv):
     return start(*what, *argv, log=folder / f"{name}.log")
 
 
+def take_part(folder, url, name, token, *options):
+    """Start the real `wavetell join`, at the priority of everything else."""
+    argv = ["join", url, "--station", name, "--folder", str(folder / name), "--nice", "0", *options]
+    env = os.environ | {"WAVETELL_STATION_TOKEN": token}
+    return start("-m", "service.cli", *argv, log=folder / f"{name}.log", env=env)
+
+
 def end(*processes):
     for process in processes:
         if process.poll() is None:

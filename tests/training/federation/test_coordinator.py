@@ -2,6 +2,7 @@
 
 import shutil
 import time
+from functools import partial
 
 import pytest
 
@@ -142,6 +143,15 @@ def test_a_replay_of_the_aggregation_gives_the_same_bits(tmp_path):
         models.append(replayed.models.of(1))
         replayed.close()
     assert models[0] == models[1]
+
+
+def test_a_station_that_waits_hears_that_nothing_changed(tmp_path):
+    coordinator, _ = federation(tmp_path, names=("s1", "s2"))
+    station = Station(LocalExchange(coordinator, "s1"), tmp_path / "s1", partial(arithmetic, "s1"))
+    heard = []
+    for _ in range(3):
+        assert not station.step(lambda described: heard.append((described["round"], described["state"])))
+    assert heard == [(1, "open")] * 3
 
 
 def test_old_files_go_and_the_newest_stay(tmp_path):

@@ -1,14 +1,12 @@
 """From recordings to the running service: a station learns, fits its head and switches without a gap."""
 
-import os
-
 import numpy as np
 import pytest
 
 from streaming.encoder import EncoderShape
 from tests.service.conftest import serving as service_running
 from tests.service.conftest import small_bundle
-from tests.training.federation.support import end, serving, start, wait_for
+from tests.training.federation.support import end, serving, take_part, wait_for
 from training.federation.coordinator import Coordinator
 from training.federation.learner import make_manifest
 from training.federation.manifest import Terms
@@ -23,21 +21,9 @@ def run_station(folder, *options, seconds=200):
     """A federation of one station, with the real commands."""
     manifest, model = make_manifest("main", RECIPE, 0)
     coordinator = Coordinator.create(folder / "run", manifest, Terms(quorum=1), model)
-    token = {"WAVETELL_STATION_TOKEN": coordinator.stations.add("s1")}
+    token = coordinator.stations.add("s1")
     with serving(folder / "run") as (_, url):
-        what = [
-            "join",
-            url,
-            "--station",
-            "s1",
-            "--folder",
-            str(folder / "s1"),
-            "--nice",
-            "0",
-            "--patience",
-            "30",
-        ]
-        station = start("-m", "service.cli", *what, *options, log=folder / "s1.log", env=os.environ | token)
+        station = take_part(folder, url, "s1", token, "--patience", "30", *options)
         try:
             wait_for([station], seconds)
         finally:

@@ -1,13 +1,11 @@
 """Four station processes over HTTP, one process without sockets, and plain federated averaging agree."""
 
-import os
-
 import numpy as np
 import pytest
 
 from streaming.bundle import load_bundle
 from streaming.encoder import EncoderShape
-from tests.training.federation.support import end, final_model, serving, start, wait_for
+from tests.training.federation.support import end, final_model, serving, take_part, wait_for
 from training.federation.coordinator import Coordinator
 from training.federation.learner import make_manifest, recipe_from_json, recipe_to_json
 from training.federation.manifest import Terms
@@ -43,20 +41,12 @@ def over_http(folder, recipe, frames, precisions=("float32",), seconds=200):
     with serving(folder / "run") as (_, url):
         try:
             for i, name in enumerate(NAMES):
-                options = ["--station", name, "--client", str(i + 1), "--frames", str(frames), "--nice", "0"]
-                options += [
-                    "--folder",
-                    str(folder / name),
-                    "--patience",
-                    "60",
-                    "--precision",
-                    precisions[i % len(precisions)],
-                ]
-                token = {"WAVETELL_STATION_TOKEN": coordinator.stations.add(name)}
+                options = ["--client", str(i + 1), "--frames", str(frames), "--patience", "60"]
+                options += ["--precision", precisions[i % len(precisions)]]
                 if i == 0:
                     options += ["--out", str(folder / "bundle.safetensors")]
-                command = ["-m", "service.cli", "join", url, *options]
-                stations.append(start(*command, log=folder / f"{name}.log", env=os.environ | token))
+                token = coordinator.stations.add(name)
+                stations.append(take_part(folder, url, name, token, *options))
             wait_for(stations, seconds)
         finally:
             end(*stations)

@@ -153,8 +153,8 @@ def test_precision_is_negotiated(running, precision, share):
 
 
 def test_a_long_poll_waits_for_something_new(running):
-    _, tokens, http = running
-    headers = bearer(tokens["s1"])
+    coordinator, tokens, http = running
+    headers, before = bearer(tokens["s1"]), time.time()
     first = http.get("/v1/runs/main/rounds/current", headers=headers)
     assert "manifest" in first.json()
     began = time.monotonic()
@@ -163,6 +163,7 @@ def test_a_long_poll_waits_for_something_new(running):
     )
     assert again.status_code == 304
     assert time.monotonic() - began >= 0.5
+    assert next(row for row in coordinator.stations.all() if row["name"] == "s1")["seen"] > before
     assert http.get("/v1/runs/main/rounds/current?wait=1e9", headers=headers).status_code == 422
 
 
