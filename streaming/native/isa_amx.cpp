@@ -44,7 +44,7 @@ void run(const Model& model, Batch& batch, Desk& desk, int first, int last) {
     Hardware::close();
 }
 
-const Isa isa = {"amx", 2, 16, 16, tile_width, tile_block, tile_multiply<Hardware>, run};
+const Isa isa = {"amx", 2, 16, 16, tile_block, {tile_width, tile_multiply<Hardware>}, {}, run};
 
 }  // namespace
 

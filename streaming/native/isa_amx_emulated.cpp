@@ -38,7 +38,7 @@ struct Software {
     }
 };
 
-const Isa isa = {"amx-emulated", 2, 16, 16, tile_width, tile_block, tile_multiply<Software>, run_stage<BFloat16>};
+const Isa isa = {"amx-emulated", 2, 16, 16, tile_block, {tile_width, tile_multiply<Software>}, {}, run_stage<BFloat16>};
 
 }  // namespace
 

@@ -31,7 +31,14 @@ struct Vectors {
 int width(int out) { return out % 40 == 0 ? 40 : 16; }
 int block(int width) { return width == 40 ? 8 : 14; }
 Multiply multiply(int width) { return width == 40 ? multiply_up_to<Vectors, 40, 8> : multiply_up_to<Vectors, 16, 14>; }
-const Isa isa = {"avx512", 4, 1, Vectors::LANES, width, block, multiply, run_stage<Float32>};
+
+int width_of_one(int out) { return out % 160 == 0 ? 160 : width(out); }
+Multiply one(int width) {
+    if (width == 160) return multiply_one<Vectors, 160>;
+    return width == 40 ? multiply_one<Vectors, 40> : multiply_one<Vectors, 16>;
+}
+
+const Isa isa = {"avx512", 4, 1, Vectors::LANES, block, {width, multiply}, {width_of_one, one}, run_stage<Float32>};
 
 }  // namespace
 

@@ -39,7 +39,7 @@ struct Rounded : BFloat16 {
 int width(int out) { return out % 40 == 0 ? 40 : 16; }
 int block(int width) { return width == 40 ? 8 : 14; }
 Multiply multiply(int width) { return width == 40 ? multiply_up_to<Vectors, 40, 8> : multiply_up_to<Vectors, 16, 14>; }
-const Isa isa = {"avx512bf16", 2, 1, Vectors::LANES, width, block, multiply, run_stage<Rounded>};
+const Isa isa = {"avx512bf16", 2, 1, Vectors::LANES, block, {width, multiply}, {}, run_stage<Rounded>};
 
 }  // namespace
 

@@ -19,7 +19,9 @@ struct Vectors {
 int width(int) { return 8; }
 int block(int) { return 8; }
 Multiply multiply(int) { return multiply_up_to<Vectors, 8, 8>; }
-const Isa isa = {"portable", 4, 1, Vectors::LANES, width, block, multiply, run_stage<Float32>};
+int width_of_one(int out) { return out % 40 == 0 ? 40 : 8; }
+Multiply one(int width) { return width == 40 ? multiply_one<Vectors, 40> : multiply_one<Vectors, 8>; }
+const Isa isa = {"portable", 4, 1, Vectors::LANES, block, {width, multiply}, {width_of_one, one}, run_stage<Float32>};
 
 }  // namespace
 

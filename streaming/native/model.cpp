@@ -16,42 +16,58 @@ uint16_t bfloat16(float value) {  // round to nearest, ties to even
     return uint16_t((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 }
 
+// Whether pairs of bfloat16 hold it exactly.
+bool is_paired(const Table& table) {
+    return table.rows % 2 == 0 && std::all_of(table.values, table.values + table.rows * table.columns, [](float value) {
+               uint32_t bits;
+               std::memcpy(&bits, &value, 4);
+               return !(bits & 0xffff);
+           });
+}
+
 }  // namespace
 
 void Model::add_block(Shape shape, const float* taps1, const float* bias1, const float* taps2, const float* bias2,
                       const float* residual, const float* residual_bias) {
-    add_conv(shape, false, taps1, bias1);
-    add_conv({shape.out, shape.out, shape.dilation}, true, taps2, bias2);
-    Conv& second = convs.back();
-    if (residual) second.residual = pack(residual, residual_bias, shape.in, shape.out);
-    reduced = shape.out;
-    panel_stride = std::max(panel_stride, second.taps.depth + second.residual.depth + LINE / 4);
-    panel_stride = padded(panel_stride, 16);
+    const int in = shape.in, out = shape.out;
+    add_conv(shape, false, {taps1, bias1, long(taps) * in, out}, {});
+    add_conv({out, out, shape.dilation}, true, {taps2, bias2, long(taps) * out, out},
+             residual ? Table{residual, residual_bias, in, out} : Table{});
+    reduced = out;
 }
 
-void Model::add_conv(Shape shape, bool ends_block, const float* values, const float* bias) {
-    Conv conv{shape.in, shape.out, shape.dilation, ends_block, {}, {}, nullptr, 0, 0, 0, 0};
-    conv.taps = pack(values, bias, long(taps) * shape.in, shape.out);
-    conv.multiply = isa->multiply(conv.taps.width);
+void Model::add_conv(Shape shape, bool ends_block, const Table& weights, const Table& residual) {
+    Conv conv{shape.in, shape.out, shape.dilation, ends_block, {}, {}, 0, 0, 0, 0};
+    const int per_cell = 4 / isa->element_bytes;
+    conv.many = {pack(isa->many, per_cell, weights), pack(isa->many, per_cell, residual)};
+    // One row uses every weight once: its time is that of reading them, and half as many bytes take half of it.
+    if (isa->one.width && is_paired(weights) && is_paired(residual))
+        conv.one = {pack(isa->one, 2, weights), pack(isa->one, 2, residual)};
     conv.history = long(taps - 1) * shape.dilation;
     conv.ring_rows = conv.history + ROWS;
     conv.ring_stride = padded(shape.in, GROUP);
     conv.ring_offset = ring_bytes;
     ring_bytes += padded(conv.ring_rows * conv.ring_stride * isa->element_bytes, LINE);
-    panel_stride = std::max(panel_stride, conv.taps.depth + LINE / 4);
-    panel_rows = std::max(panel_rows, isa->block(conv.taps.width));
+    const int width = conv.many.taps.width, block = isa->block(width);
+    panel_stride = std::max(panel_stride, padded(conv.many.taps.depth + conv.many.residual.depth + LINE / 4, 16));
+    panel_rows = std::max(panel_rows, block);
+    tile_size = std::max({tile_size, block * width, conv.one.taps.width});
     widest = std::max<long>({widest, shape.in, shape.out});
     convs.push_back(std::move(conv));
 }
 
 // Within a panel all whole vectors of every cell row come first, then the half vectors: no load crosses a cache line.
-Matrix Model::pack(const float* values, const float* bias, long rows, int columns) const {
-    const int per_cell = 4 / isa->element_bytes;
+Matrix Model::pack(const Layout& layout, int per_cell, const Table& table) const {
+    const auto [values, bias, rows, columns] = table;
     Matrix matrix;
-    matrix.width = isa->width(columns);
+    if (!rows) return matrix;
+    const long cell_rows = padded((rows + per_cell - 1) / per_cell, isa->depth_multiple);
+    matrix.width = layout.width(columns);
+    matrix.multiply = layout.multiply(matrix.width);
     matrix.panels = int(padded(columns, matrix.width)) / matrix.width;
-    matrix.depth = padded((rows + per_cell - 1) / per_cell, isa->depth_multiple);
-    matrix.cells.assign(matrix.panels * matrix.depth * matrix.width + 16, 0);
+    matrix.depth = cell_rows * per_cell * isa->element_bytes / 4;
+    matrix.size = cell_rows * matrix.width;
+    matrix.cells.assign(matrix.panels * matrix.size + 16, 0);
     matrix.aligned = long(-(reinterpret_cast<uintptr_t>(matrix.cells.data()) / 4)) & 15;
     matrix.bias.assign(matrix.panels * matrix.width, 0.0f);
     std::copy(bias, bias + columns, matrix.bias.begin());
@@ -61,7 +77,7 @@ Matrix Model::pack(const float* values, const float* bias, long rows, int column
         for (int c = 0; c < columns; ++c) {
             const long cell = k / per_cell;
             const int column = c % matrix.width;
-            const long place = column < whole ? cell * whole + column : matrix.depth * whole + cell * half + column - whole;
+            const long place = column < whole ? cell * whole + column : cell_rows * whole + cell * half + column - whole;
             uint32_t* to = const_cast<uint32_t*>(matrix.panel(c / matrix.width)) + place;
             const float value = values[k * columns + c];
             if (per_cell == 1)
@@ -118,7 +134,7 @@ void Stream::restore(int64_t end, const uint8_t* state) {
 
 Desk::Desk(const Model& model)
     : panel(model.panel_rows * model.panel_stride),
-      tile(model.panel_rows * 64),
+      tile(model.tile_size),
       zeros(model.widest * sizeof(float) + LINE) {}
 
 }  // namespace wavetell

@@ -29,23 +29,44 @@ struct Shape {
     int in, out, dilation;
 };
 
+// Weights as they come, [rows][columns]; no rows where there is no matrix.
+struct Table {
+    const float *values = nullptr, *bias = nullptr;
+    long rows = 0;
+    int columns = 0;
+};
+
+// How weights are cut into panels and multiplied.
+struct Layout {
+    int (*width)(int out) = nullptr;  // columns of a panel
+    Multiply (*multiply)(int width) = nullptr;
+};
+
 // Weights of one matrix, cut into panels of `width` columns.
 struct Matrix {
     long depth = 0;  // cells of a row
     int width = 0, panels = 0;
-    std::vector<uint32_t> cells;  // [panel][depth][width], see pack() for the order within a panel
+    Multiply multiply = nullptr;
+    std::vector<uint32_t> cells;  // [panel][size], see pack() for the order within a panel
     std::vector<float> bias;      // [panels * width]
 
-    const uint32_t* panel(int index) const { return cells.data() + aligned + index * depth * width; }
+    const uint32_t* panel(int index) const { return cells.data() + aligned + index * size; }
+    long size = 0;     // cells of a panel
     long aligned = 0;  // cells to skip so that panels begin on a cache line
+};
+
+struct Weights {
+    Matrix taps;
+    Matrix residual;  // depth 0: the residual is the block's input itself
 };
 
 struct Conv {
     int in, out, dilation;
     bool ends_block;  // the second of its block: the residual is added
-    Matrix taps;
-    Matrix residual;  // depth 0: the residual is the block's input itself
-    Multiply multiply = nullptr;
+    Weights many;     // for batches of any size
+    Weights one;      // for a batch of one row; empty where the instruction set has no such layout or a weight is no bfloat16
+
+    const Weights& weights(int rows) const { return rows == 1 && one.taps.depth ? one : many; }
 
     long history;      // inputs before the present one that it sees
     long ring_rows;    // rows of its ring of inputs
@@ -63,9 +84,9 @@ struct Isa {
     int element_bytes;       // of a ring: 4 float32, 2 bfloat16
     int depth_multiple;      // a matrix has a multiple of so many cells
     int lanes;               // columns of a whole vector
-    int (*width)(int out);   // columns of a panel
     int (*block)(int width); // rows multiplied at once
-    Multiply (*multiply)(int width);
+    Layout many;             // cells as the rings' elements fill them
+    Layout one;              // two bfloat16 in a cell, widened to float32 as they are read
     void (*run)(const Model& model, Batch& batch, struct Desk& desk, int first, int last);  // convolutions [first, last)
 };
 
@@ -80,14 +101,14 @@ struct Model {
     long reduced = 0, widest = 0;  // channels
     size_t ring_bytes = 0;
     long panel_stride = 0;  // cells
-    int panel_rows = 0;
+    int panel_rows = 0, tile_size = 0;
 
     void add_block(Shape shape, const float* taps1, const float* bias1, const float* taps2, const float* bias2,
                    const float* residual, const float* residual_bias);
 
   private:
-    void add_conv(Shape shape, bool ends_block, const float* taps, const float* bias);
-    Matrix pack(const float* values, const float* bias, long rows, int columns) const;
+    void add_conv(Shape shape, bool ends_block, const Table& taps, const Table& residual);
+    Matrix pack(const Layout& layout, int per_cell, const Table& table) const;
 };
 
 // Memory on a cache line of its own.

@@ -93,7 +93,7 @@ class Stage {
 
     void convolve(int index) {
         const Conv& conv = model.convs[index];
-        const Matrix &taps = conv.taps, &residual = conv.residual;
+        const auto& [taps, residual] = conv.weights(batch.rows);
         // Blocks of nearly equal height: a last block of few rows would leave the multipliers idle.
         const int most = model.isa->block(taps.width), blocks = (batch.rows + most - 1) / most;
         for (int block = 0; block < blocks; ++block) {
@@ -101,12 +101,12 @@ class Stage {
             gather(conv, first, rows);
             if (residual.depth) gather_residual(model.convs[index - 1], first, rows, taps.depth);
             for (int part = 0; part < taps.panels; ++part) {
-                multiply(conv, taps, part, taps.bias.data() + part * taps.width, 0, rows, 0);
+                multiply(taps, part, taps.bias.data() + part * taps.width, 0, rows, 0);
                 if (residual.depth) {
                     activate_tile(residual.bias.data() + part * taps.width, taps.width, rows);
-                    multiply(conv, residual, part, tile, residual.width, rows, taps.depth);
+                    multiply(residual, part, tile, residual.width, rows, taps.depth);
                 }
-                finish(index, part, first, rows);
+                finish(index, part, taps.width, first, rows);
             }
             if (index + 1 < int(model.convs.size())) call_up(model.convs[index + 1], first, rows);
         }
@@ -153,9 +153,8 @@ class Stage {
             }
     }
 
-    void multiply(const Conv& conv, const Matrix& matrix, int part, const float* start, long start_stride, int rows,
-                  long offset) {
-        conv.multiply(rows, start, start_stride, tile, panel + offset, model.panel_stride, matrix.panel(part), matrix.depth);
+    void multiply(const Matrix& matrix, int part, const float* start, long start_stride, int rows, long offset) {
+        matrix.multiply(rows, start, start_stride, tile, panel + offset, model.panel_stride, matrix.panel(part), matrix.depth);
     }
 
     // act(tile), and the residual's bias so that its matrix can be added to the tile.
@@ -168,13 +167,13 @@ class Stage {
     }
 
     // Hand the rows on: through activation and residual, unless a matrix was it, to the next ring or to the hop.
-    void finish(int index, int part, int first, int rows) {
+    void finish(int index, int part, long width, int first, int rows) {
         const Conv& conv = model.convs[index];
-        const long width = conv.taps.width, column = part * width, left = padded(conv.out, GROUP) - column;
+        const long column = part * width, left = padded(conv.out, GROUP) - column;
         const long count = left < width ? left : width;
         const float* values = tile;
         float* x = batch.x.data() + first * batch.x_stride + column;
-        const bool last = index + 1 == int(model.convs.size()), matrix = conv.residual.depth;
+        const bool last = index + 1 == int(model.convs.size()), matrix = conv.many.residual.depth;
         for (int row = first; row < first + rows; ++row, values += width, x += batch.x_stride) {
             if (last) {
                 for (long c = 0; c < count; c += GROUP) {
