@@ -15,7 +15,7 @@ from streaming.block import Samples
 from streaming.encoder import Activation, Encoder
 from streaming.engine import Engine, Hops, Stream, check_samples, not_finite
 from streaming.errors import BackendError
-from streaming.native_library import Work, choose_isa, library
+from streaming.native_library import Work, choose_isa, library, push_one
 
 
 class NativeStream(Stream):
@@ -39,10 +39,11 @@ class NativeStream(Stream):
         self.check_open()
         engine, size = self.engine, samples.size
         with engine.lock:
-            count = self.completes(size)
-            room = engine.room(count)
+            if size > engine.fits:
+                engine.room(self.completes(size))
             # A copy costs less than asking numpy for an address.
-            if engine.push_one(engine.handle, self.handle, samples.tobytes(), size, room, count) >= 0:
+            count = engine.push_one(engine.handle, self.handle, samples.tobytes(), size, engine.address)
+            if count < 0:
                 raise not_finite(samples)
             self._position += size
             return engine.taken(0, count) if count else engine.none
@@ -88,7 +89,7 @@ class NativeEngine(Engine):
         isa = choose_isa(bf16)
         self.detail = f"{self.name} ({isa}{f', {threads} threads' if threads > 1 else ''})"
         super().__init__(encoder, hop, threads)
-        self.push_one = library().wavetell_push_one
+        self.push_one = push_one()
         activation = get_args(Activation).index(self.shape.activation)
         self.handle = library().wavetell_engine(isa.encode(), activation, self.shape.kernel, hop, threads)
         if self.handle is None:
@@ -99,6 +100,7 @@ class NativeEngine(Engine):
             library().wavetell_block(self.handle, c_in, c_out, dilation, *map(_floats, arrays), *residual)
         library().wavetell_ready(self.handle)
         self.hops = np.empty(0, np.float32)
+        self.room(16)
 
     def stream(self) -> NativeStream:
         """A new stream with an empty state."""
@@ -128,9 +130,10 @@ class NativeEngine(Engine):
 
     def room(self, hops: int) -> int:
         """The address where the kernel can write so many hops."""
-        if self.hops.size < 2 * hops * self.shape.reduced or not self.hops.size:
-            self.hops = np.empty(2 * max(hops, 16) * self.shape.reduced, np.float32)
+        if self.hops.size < 2 * hops * self.shape.reduced:
+            self.hops = np.empty(2 * hops * self.shape.reduced, np.float32)
             self.address = self.hops.ctypes.data
+            self.fits = (hops - 1) * self.hop  # samples of one stream that never complete more
         return self.address
 
     def taken(self, first: int, count: int) -> Hops:

@@ -11,13 +11,17 @@ import math
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from ctypes import POINTER, c_char_p, c_float, c_int, c_int64, c_void_p
+from typing import cast
 
 from streaming.errors import BackendError
 
+MODULE = "streaming._kernel"
 EXACT = ("avx512", "avx2", "portable")  # the fastest first
 BF16 = ("amx", "avx512bf16")
 ISA_VARIABLE = "WAVETELL_ISA"
+PushOne = Callable[[int, int, bytes, int, int], int]  # engine, stream, samples, how many, room for hops
 PROBE = """
 import ctypes, sys
 library = ctypes.CDLL(sys.argv[1])
@@ -56,16 +60,24 @@ def library() -> ctypes.CDLL:
         ("wavetell_save", None, [c_void_p, c_void_p]),
         ("wavetell_restore", None, [c_void_p, c_int64, c_char_p]),
         ("wavetell_push", c_int, [c_void_p, POINTER(Work), c_int]),
-        ("wavetell_push_one", c_int, [c_void_p, c_void_p, c_char_p, c_int64, c_void_p, c_int64]),
+        ("wavetell_push_one", c_int64, [c_void_p, c_void_p, c_char_p, c_int64, c_void_p]),
     ):
         function = getattr(kernel, name)
         function.restype, function.argtypes = result, arguments
     return kernel
 
 
+def push_one() -> PushOne:
+    """wavetell_push_one without the cost of ctypes, where the build had Python's headers."""
+    try:
+        return cast(PushOne, importlib.import_module(MODULE).push_one)
+    except ImportError:
+        return cast(PushOne, library().wavetell_push_one)
+
+
 def library_path() -> str:
     """The file of the kernel."""
-    found = importlib.util.find_spec("streaming._kernel")
+    found = importlib.util.find_spec(MODULE)
     if found is None or found.origin is None:
         raise BackendError("the native kernel is not built; install a C++ compiler and run `make native`")
     return found.origin

@@ -1,4 +1,4 @@
-// The plain C interface that Python loads with ctypes, and the self-check that it runs in a child process first.
+// The plain C interface that Python loads with ctypes (see python.cpp for the one exception), and the self-check that it runs in a child process first.
 
 #include <algorithm>
 #include <cmath>
@@ -150,11 +150,13 @@ int wavetell_push(void* engine, Work* work, int count) {
     return -1;
 }
 
-// The same for one stream; `hops` has room for all maxima, then all totals, of the hops that will be completed.
-int wavetell_push_one(void* engine, void* stream, const float* iq, int64_t samples, float* hops, int64_t count) {
+// The same for one stream, with few arguments since each takes Python's time: returns how many hops were completed,
+// or -1. `hops` has room for all their maxima, then all totals.
+int64_t wavetell_push_one(void* engine, void* stream, const float* iq, int64_t samples, float* hops) {
     Stream* to = static_cast<Stream*>(stream);
+    const int64_t count = (to->position % to->model.hop + samples) / to->model.hop;
     Work work{to, iq, samples, hops, hops + count * to->model.reduced};
-    return wavetell_push(engine, &work, 1);
+    return wavetell_push(engine, &work, 1) < 0 ? count : -1;
 }
 
 }  // extern "C"

@@ -107,10 +107,15 @@ def encoder_of(shape: EncoderShape) -> Encoder:
 @functools.cache
 def engine_of(how: str, shape: EncoderShape, hop: int = 100, threads: int = 1) -> Engine:
     """An engine on torch, or on the native kernel with a named instruction set."""
+    return engine_with(how, encoder_of(shape), hop, threads)
+
+
+def engine_with(how: str, encoder: Encoder, hop: int = 100, threads: int = 1) -> Engine:
+    """The same for an encoder of one's own."""
     if how == "torch":
-        return open_engine(encoder_of(shape), hop, "torch", threads)
+        return open_engine(encoder, hop, "torch", threads)
     need(importlib.util.find_spec("streaming._kernel") is not None, "the native kernel")
     need_processor(works(how), how)
     backend = "native" if how in EXACT else "native-bf16"
     with mock.patch.dict(os.environ, WAVETELL_ISA=how):
-        return open_engine(encoder_of(shape), hop, backend, threads)
+        return open_engine(encoder, hop, backend, threads)

@@ -14,11 +14,25 @@ from hypothesis import strategies as st
 from torch.nn import functional
 
 from streaming import native_library
+from streaming.bundle import load_bundle
 from streaming.encoder import Encoder, EncoderShape
 from streaming.engine import open_engine
 from streaming.errors import BackendError
+from streaming.weights import folded
 from tests.require import ROOT, need, need_program
-from tests.streaming.reference import cut, encoder_of, engine_of, error, features, hops_of, joined, noise
+from tests.streaming.reference import (
+    EXACT,
+    cut,
+    encoder_of,
+    engine_of,
+    engine_with,
+    error,
+    features,
+    hops_of,
+    joined,
+    noise,
+)
+from training.canonical import round_weights
 
 PAPER = EncoderShape()
 SMALL = EncoderShape(depth=3)
@@ -38,6 +52,54 @@ def test_every_cut_gives_the_same_bits(how, shape, cuts):
     whole, pieces = engine.stream(), engine.stream()
     assert np.array_equal(joined([whole.push(x)]), joined([pieces.push(piece) for piece in cut(x, cuts)]))
     assert whole.save() == pieces.save()
+
+
+@pytest.mark.parametrize("kept", [None, "blocks.1.conv2.v", "residual.weight"])
+@pytest.mark.parametrize("how", EXACT[1:])
+@pytest.mark.parametrize("shape", [SMALL, ODD, EncoderShape(channels=33, depth=2)], ids=str)
+def test_weights_read_as_bfloat16_give_the_bits_of_float32(shape, how, kept):
+    """A push of one sample reads them so, a longer one does not; other weights are never rounded."""
+    encoder = Encoder(shape)
+    before = {name: tensor.clone() for name, tensor in encoder.state_dict().items()}
+    round_weights(encoder)
+    if kept:
+        encoder.load_state_dict({n: t for n, t in before.items() if n.endswith(kept)}, strict=False)
+    engine = engine_with(how, encoder)
+    x = noise(400)
+    whole, singly, pairs = (engine.stream() for _ in range(3))
+    found = joined([whole.push(x)])
+    assert np.array_equal(found, joined([singly.push(x[i : i + 1]) for i in range(400)]))
+    assert np.array_equal(found, joined([pairs.push(x[i : i + 2]) for i in range(0, 400, 2)]))
+    assert whole.save() == singly.save() == pairs.save()
+    assert error(found[:, 0], hops_of(features(encoder, x), 100)[0]) < 1e-6
+
+
+def test_the_shipped_models_weights_are_bfloat16():
+    """Or one sample would take half as long again; rounding them once more changes nothing."""
+    for path in sorted((ROOT / "streaming/bundles").glob("*.safetensors")):
+        for block in folded(load_bundle(path).encoder):
+            for array in (block.conv1.taps, block.conv2.taps, *(block.residual or ())[:1]):
+                assert np.array_equal(torch.from_numpy(array).bfloat16().float().numpy(), array), path
+
+
+def test_a_push_through_ctypes_gives_the_same_bits(monkeypatch):
+    need(importlib.util.find_spec("streaming._kernel") is not None, "the native kernel")
+    direct = open_engine(encoder_of(SMALL), backend="native")
+    monkeypatch.setitem(sys.modules, native_library.MODULE, None)  # as if built without Python's headers
+    through_ctypes = open_engine(encoder_of(SMALL), backend="native")
+    assert direct.push_one is not through_ctypes.push_one
+    x = noise(LENGTH)
+    found = [joined([engine.stream().push(x)]) for engine in (direct, through_ctypes)]
+    assert np.array_equal(*found)
+
+
+def test_a_push_of_wrong_arguments_is_refused():
+    need(importlib.util.find_spec("streaming._kernel") is not None, "the native kernel")
+    push_one = native_library.push_one()
+    with pytest.raises(TypeError, match="push_one takes 5 arguments, not 1"):
+        push_one(1)
+    with pytest.raises(TypeError, match="expected bytes"):
+        push_one(0, 0, None, 1, 0)
 
 
 @pytest.mark.parametrize(
