@@ -11,6 +11,10 @@ differs because a window cut out of the stream has zeros before it. The peak is 
 multiply-add units can do at most; bfloat16 may go beyond it. Short chunks have a lower limit: each push
 has to read all weights once from the core's caches.
 
+The encoder's weights are rounded to bfloat16, as those of every shipped model are. `native` computes in
+float32 all the same, but a push of one sample reads 16 bits a weight; `native-unrounded` is `native` with
+weights that need all 32.
+
 examples:
   wavetell bench engine
   wavetell bench engine --backends native,onnxruntime --chunks 1,100 --streams 1
@@ -29,6 +33,7 @@ from streaming.errors import ConfigError
 # name -> its class in service.bench
 BACKENDS = {
     "native": "contestant:Native",
+    "native-unrounded": "contestant:NativeUnrounded",
     "native-bf16": "contestant:NativeBf16",
     "torch": "contestant:Torch",
     "recompute": "torch_rivals:Recompute",

@@ -28,16 +28,16 @@ def peak_runners() -> list[Runner]:
     return [Runner(partial(chains, lanes, STEPS)) for lanes in LANES if chains(lanes, 1)]
 
 
-def read_runners(weights: int) -> list[Runner]:
-    """Passes over so many float32 weights, each used once: all that a push of one sample must do."""
+def read_runners(cells: int) -> list[Runner]:
+    """Passes over so many cells of 32 bits, each used once: a push of one sample must read all weights so."""
     try:
         reads = library().wavetell_read_chains
     except BackendError:
         return []
     reads.restype, reads.argtypes = c_int64, [c_int32, c_void_p, c_int64, c_int64]
-    values = np.ones(weights // GROUP * GROUP, np.float32)
+    values = np.ones(cells // GROUP * GROUP, np.float32)
 
     def passes(lanes: int) -> float:
-        return float(reads(lanes, values.ctypes.data, values.size, PASSES) / weights)
+        return float(reads(lanes, values.ctypes.data, values.size, PASSES) / cells)
 
     return [Runner(partial(passes, lanes)) for lanes in LANES if passes(lanes)]

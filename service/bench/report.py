@@ -91,7 +91,10 @@ def bars(lines: list[Line]) -> str:
     if limit:
         found["peak"] = limit
     unit = max(found.values(), default=1.0) / BAR
-    rows = [f"{name:<12} {'█' * round(rate / unit):<{BAR}} {rate / 1e3:.4g}" for name, rate in found.items()]
+    width = max(map(len, found), default=0)
+    rows = [
+        f"{name:<{width}} {'█' * round(rate / unit):<{BAR}} {rate / 1e3:.4g}" for name, rate in found.items()
+    ]
     title = f"thousand samples a second, chunks of {chunk}, {plural(streams)}"
     return "\n".join([title, *rows])
 

@@ -14,6 +14,7 @@ from service.bench.peak import peak_runners, read_runners
 from service.bench.race import Runner, race
 from streaming.encoder import Encoder, EncoderShape, iq
 from streaming.errors import BackendError
+from training.canonical import round_weights
 
 SIGNAL = 12_288  # samples of each stream: more than the 8,188 of the encoder's past, and a multiple of 4096
 CHECK_S = 0.2  # CPU time after which the check ends, if not at the signal's end
@@ -31,7 +32,7 @@ class Line:
     p99_us: float | None = None
     max_error: float | None = None
     peak_fraction: float | None = None
-    limit_samples_per_s: float | None = None  # of any float32 kernel: multiply-adds, or weights read
+    limit_samples_per_s: float | None = None  # of any float32 kernel: multiply-adds, or 16-bit weights read
 
 
 class Heat:
@@ -72,10 +73,13 @@ class Heat:
 
 
 class Trial:
-    """The encoder in the paper's shape, and its features of noise of unit power, for each stream."""
+    """The encoder in the paper's shape, its weights rounded as those of shipped models, and its features of
+    noise of unit power, for each stream.
+    """
 
     def __init__(self, streams: int, chunk: int) -> None:
         self.encoder = Encoder(EncoderShape())
+        round_weights(self.encoder)
         length = max(SIGNAL, chunk)
         noise = np.random.default_rng(0).standard_normal((streams, 2 * length), np.float32)
         self.signal = (noise * np.float32(0.5**0.5)).view(np.complex64)  # (streams, length)
@@ -113,7 +117,7 @@ class Trial:
                 heats[name] = Heat(self.classes[name](self.encoder, streams, chunk), self, streams, chunk)
             except Refused as refusal:
                 self.say(f"{name} refuses lines: it {refusal}")
-        peaks, reads = peak_runners(), read_runners(self.encoder.shape.multiply_adds())
+        peaks, reads = peak_runners(), read_runners(self.encoder.shape.multiply_adds() // 2)
         race([heat.runner for heat in heats.values()] + peaks + reads, seconds)
         peak = max((runner.per_s for runner in peaks), default=None)
         passes = max((runner.per_s for runner in reads), default=None)
