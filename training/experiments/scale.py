@@ -13,8 +13,10 @@ from training.methods.base import Budget
 
 RATES = (3e-4, 1e-3, 3e-3)  # what `rates` tries
 
-# What it chose at the scale `hour`, seed 1000; a method that is not here has 1e-3, or a rate of its own.
-CHOSEN: dict[str, float] = {}
+# What it chose at the scale `hour` (docs/results/hour/rates.md); others have 1e-3, or a rate of their own.
+CHOSEN: dict[str, float] = {
+    name: 3e-3 for name in ("fedavg", "fedprox", "fedah", "simcse", "cssl-tuned", "cssl-frozen", "dae")
+}
 
 
 @dataclass(frozen=True)
