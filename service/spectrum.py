@@ -32,10 +32,10 @@ SEGMENTS = 64  # spectra averaged into one row at most, evenly spread over it
 FLOOR = 1e-20
 
 
-def frame(blocks: list[Block], bins: int, points: int, lost: int = 0) -> bytes:
-    """The frame of these blocks, which hold at least one sample."""
+def frame(blocks: list[Block], bins: int, points: int, lost: int = 0, first: Block | None = None) -> bytes:
+    """The frame of these blocks, which hold at least one sample; it may begin earlier, at `first`."""
     samples = np.concatenate([block.samples for block in blocks])
-    first = blocks[0]
+    first = first or blocks[0]
     power = float(np.square(np.abs(samples)).mean())
     shown = samples[-points:] if points else samples[:0]
     level = float(np.square(np.abs(shown)).mean()) if len(shown) else 0.0

@@ -110,18 +110,20 @@ async def spectrum_socket(
 def next_frame(stream: Stream, seen: int, rate: float, bins: int, points: int) -> tuple[bytes | None, int]:
     """The frame after sample `seen`, and the sample to go on from; none before there is enough for one.
 
-    However the samples come, frames go on evenly; none covers more than a second.
+    However the samples come, frames go on evenly. One that comes late covers all that waited, as the spectrum
+    of its last second.
     """
     newest, second = stream.ring.span[1], stream.rate_hz
     wanted = min(second, MORE * second / rate)
     if newest - seen < wanted:
         return None, seen
     end = round(max(seen + wanted, newest - BURST_S * second))
-    blocks = stream.ring.blocks(max(seen, round(end - second)), end)
-    if not blocks:
+    covered = stream.ring.blocks(seen, end)
+    shown = stream.ring.blocks(max(seen, round(end - second)), end)
+    if not shown:
         return None, seen
-    got = sum(len(block.samples) for block in blocks)
-    return frame(blocks, bins, points, lost=max(0, end - seen - got)), end
+    lost = end - seen - sum(len(block.samples) for block in covered)
+    return frame(shown, bins, points, lost=lost, first=covered[0]), end
 
 
 @router.get("", response_class=Response, responses={200: {"content": {"application/octet-stream": {}}}})
