@@ -6,6 +6,7 @@ first; the last one runs, and rolling back takes it off.
 
 import json
 import threading
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,20 @@ class ModelStore:
         """Every model with what it holds."""
         active = self.activations()[-1]
         names = {path.stem for folder in (self.folder, SHIPPED) for path in folder.glob("*.safetensors")}
-        return [describe(self.load(name), name == active) for name in sorted(names | {active})]
+        return [
+            described(Path(self.where(name))) | {"active": name == active}
+            for name in sorted(names | {active})
+        ]
+
+
+def described(path: Path) -> dict[str, Any]:
+    """A file as REST shows it; pages ask often, and there is a model for every fit."""
+    return _described(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=1000)
+def _described(path: Path, changed_ns: int) -> dict[str, Any]:
+    return describe(load_bundle(path), active=False)
 
 
 def describe(bundle: Bundle, active: bool) -> dict[str, Any]:
