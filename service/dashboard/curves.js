@@ -2,6 +2,7 @@
 
 import { themed } from "./dom.js";
 
+const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500]; // steps between ticks: rounds and dB are whole
 const COLOURS = ["#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#0072B2"];
 
 // Each curve has a label and points [x, y]; one that is a limit is drawn dashed in the text's colour.
@@ -24,7 +25,7 @@ export function curves(place, xLabel, curves, unit = "") {
       scales: { x: { time: false } },
       legend: { live: false },
       axes: [
-        { ...axis, label: xLabel, labelSize: 18, size: 34 },
+        { ...axis, label: xLabel, labelSize: 18, size: 34, incrs: WHOLE },
         { ...axis, size: 48, values: (_, ticks) => ticks.map((tick) => `${tick}${unit && ` ${unit}`}`) },
       ],
       series: [

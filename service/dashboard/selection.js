@@ -98,7 +98,16 @@ export class Selection {
   }
 
   async predict() {
-    const id = await this.record();
+    this.said.textContent = "Asking…";
+    try {
+      await this.ask(await this.record());
+    } catch (error) {
+      this.said.textContent = "";
+      throw error;
+    }
+  }
+
+  async ask(id) {
     try {
       const samples = await getBytes(`v1/recordings/${id}/sigmf-data`);
       const answer = await call("POST", `v1/predict?datatype=cf32_le&rate_hz=${this.page.air.rate}`, samples);

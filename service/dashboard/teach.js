@@ -31,7 +31,7 @@ export class Teach {
     );
     this.backButton = make(
       "button",
-      { onclick: (event) => attempt(event.currentTarget, () => this.rollBack()) },
+      { disabled: true, onclick: (event) => attempt(event.currentTarget, () => this.rollBack()) },
       "Roll back the fit",
     );
     this.result = make("div", { "aria-live": "polite" });
@@ -61,6 +61,8 @@ export class Teach {
 
   async refresh() {
     await this.loadLabels();
+    const { models } = await get("v1/models");
+    this.backButton.disabled = !models.find(({ active }) => active).fitted?.[HEAD];
     const { air } = this.page;
     if (!air) return;
     const { kept } = air.stream,
@@ -144,6 +146,7 @@ export class Teach {
     this.result.replaceChildren(make("p", { class: "note" }, "Fitting…"));
     try {
       this.show(await post(`v1/heads/${HEAD}/fit`, {}));
+      await this.refresh();
     } catch (error) {
       this.result.replaceChildren();
       throw error;
@@ -178,6 +181,7 @@ export class Teach {
     const { active } = await post("v1/models/rollback");
     this.result.replaceChildren();
     toast(`Back to ${active}`);
+    await this.refresh();
   }
 }
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.service.conftest import serving
-from tests.service.dashboard.conftest import expect, looking, on_the_air, wait_for_answer
+from tests.service.dashboard.conftest import TABS, expect, looking, on_the_air, wait_for_answer
 
 
 def free_port():
@@ -88,7 +88,7 @@ NAMELESS = """() => {
 
 def test_everything_has_a_name_for_a_screen_reader(page):
     assert page.title() == "wavetell"
-    for tab in ("Signal", "Teach", "Streams", "Models", "Federation"):
+    for tab in TABS:
         page.get_by_role("tab", name=tab).click()
         page.wait_for_timeout(300)
         assert page.evaluate(NAMELESS) == []
@@ -177,6 +177,17 @@ def browser_bytes():
     return sum(size for pid, size in sizes.items() if ours(pid))
 
 
+# Keeps with which code each WebSocket was closed, so that a failure says who did it.
+ENDS = """window.ends = [];
+window.WebSocket = class extends WebSocket {
+    constructor(url) {
+        super(url);
+        const kind = new URL(url).pathname.split("/").at(-1);
+        this.addEventListener("close", (end) => window.ends.push(`${kind} ${end.code} ${end.reason}`));
+    }
+};"""
+
+
 @pytest.mark.acceptance
 @pytest.mark.timeout(7200)
 def test_a_page_left_open_stays_as_it_is(browser, tmp_path, air):
@@ -189,11 +200,13 @@ def test_a_page_left_open_stays_as_it_is(browser, tmp_path, air):
             page.wait_for_timeout(minutes * 5_000)
             used.append(heap(page))
             whole.append(browser_bytes())
-            print(f"heap {used[-1] / 1e6:.1f} MB, browser {whole[-1] / 1e6:.0f} MB, {len(sockets)} sockets")
+            sizes = f"heap {used[-1] / 1e6:.1f} MB, browser {whole[-1] / 1e6:.0f} MB"
+            print(f"{sizes}, {len(sockets)} sockets", *page.evaluate("window.ends.splice(0)"))
             wait_for_answer(page)
 
     with looking(browser, "about:blank") as page:
         page.errors.expected += ["WebSocket", "ERR_", "Failed to load resource"]  # while it is away
+        page.add_init_script(ENDS)
         page.on("websocket", lambda opened: sockets.append(opened.url))
         with on_the_air(data, air, "--port", port) as service:
             page.goto(service.base)

@@ -1,9 +1,13 @@
 """The live view: what a person sees who opens the page and does nothing."""
 
+import io
 import re
 import time
 
-from service.routes.dashboard import DASHBOARD
+import numpy as np
+from PIL import Image
+
+from service.routes.dashboard import DASHBOARD, HERE
 from tests.service.conftest import serving
 from tests.service.dashboard.air import CLASSES
 from tests.service.dashboard.conftest import TUNED, looking, wait_for_answer
@@ -31,6 +35,16 @@ def test_the_page_is_small_and_needs_nobody_else(service):
         if not name.startswith("vendor/"):
             outside = re.findall(rb"https?://[^\s\"')]+", file.content)
             assert [url for url in outside if b"www.w3.org/2000/svg" not in url] == [], name
+
+
+def test_every_library_has_its_version_and_licence_beside_it():
+    for folder in (HERE / "dashboard" / "vendor", HERE / "swagger"):
+        listed = (folder / "README.md").read_text()
+        for file in folder.iterdir():
+            if file.suffix in (".js", ".css") and file.name != "start.js":
+                assert file.name in listed, file
+        assert re.search(r"\| \d+\.\d+\.\d+ \| ", listed)
+        assert any(f"`{file.name}`" in listed for file in folder.glob("*LICENSE*"))
 
 
 def test_files_are_served_with_their_type_a_policy_and_a_tag(service):
@@ -110,6 +124,27 @@ def test_answers_are_right_most_of_the_time_and_stand_beside_their_rows(page, se
     assert "MHz" in said
     assert "dB" in said
     assert any(f"{name} " in said for name in (*CLASSES, "noise", "unknown"))
+
+
+def pixels(page, canvas):
+    """(height, width, 3), as somebody sees it."""
+    shot = Image.open(io.BytesIO(page.locator(canvas).screenshot())).convert("RGB")
+    return np.asarray(shot, float)
+
+
+def test_the_timeline_stands_at_the_height_of_what_it_is_about(page):
+    """Between two emissions the waterfall is dark, and the answer is noise, which is grey."""
+    page.wait_for_timeout(10_000)  # so that half of it is full, whichever test was first
+    page.get_by_role("button", name="Pause").click()
+    page.mouse.move(0, 0)
+    page.wait_for_timeout(500)
+    half = slice(0, 240)
+    power = np.percentile(pixels(page, "#waterfall")[half].sum(2), 99, axis=1)
+    colour = np.ptp(pixels(page, "#timeline")[half, 90:120], axis=2).mean(1)
+    emission, named = power > (power.min() + power.max()) / 2, colour > 40
+    agree = {shift: np.mean(emission == np.roll(named, shift)) for shift in range(-40, 41)}
+    assert agree[0] > 0.85
+    assert abs(max(agree, key=agree.get)) <= 4  # pixels; 25 are a second
 
 
 def test_constellation_and_eye_are_drawn(page):

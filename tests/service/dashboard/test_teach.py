@@ -67,8 +67,10 @@ def test_drag_name_refit_and_undo(page, service):
     panel.get_by_role("button", name="Undo last label").click()
     expect(panel.locator(".counts")).to_contain_text(f"{second} 1", timeout=10_000)
     assert service.get("/v1/labels").json()["counts"] == {first: 2, second: 1}
-    panel.get_by_role("button", name="Roll back the fit").click()
+    back = panel.get_by_role("button", name="Roll back the fit")
+    back.click()
     expect(page.locator("#toasts")).to_contain_text("Back to", timeout=10_000)
+    expect(back).to_be_disabled(timeout=10_000)  # nothing that was taught is left
 
 
 def test_after_each_label_it_is_fitted_anew(page, service):

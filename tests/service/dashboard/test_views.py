@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.service.dashboard.conftest import looking, wait_for_answer
+from tests.service.dashboard.conftest import TABS, looking, wait_for_answer
 from tests.service.dashboard.photograph import photograph
 
 DESK, PHONE = {"width": 1360, "height": 820}, {"width": 390, "height": 844}
@@ -16,5 +16,8 @@ def test_it_fits_and_is_photographed(browser, service, name, size, scheme):
     with looking(browser, service.base, **options) as page:
         wait_for_answer(page)
         page.wait_for_timeout(4000)
-        assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
         photograph(page, name)
+        for tab in TABS:
+            page.get_by_role("tab", name=tab).click()
+            page.wait_for_timeout(1000)
+            assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], tab
