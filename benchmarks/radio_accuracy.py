@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from streaming.bundle import load_bundle
 from training.cumulants import cumulants
-from training.heads import Identity, fit_head
+from training.heads import Identity, fit_head, measured_weights
 from training.partition import label_budget
 from training.radio_evaluate import HIGH_DB, Embeddings, judge, share, summary, test_signals, unseen
 from training.radio_fit import SEARCH, WINDOW, embed_signals, labelled_signals
@@ -55,7 +55,8 @@ def few_labels(fit: Signals, test: Signals, e_fit: Embeddings, e_test: Embedding
         labels = fit.label[keep]
         search = replace(SEARCH, folds=min(5, each))
         for method, (a, b) in {"radio": (e_fit, e_test), "cumulants": features}.items():
-            head = fit_head(a[keep], labels, identity, search).head
+            counting = measured_weights(a.shape[1]) if method == "radio" else None
+            head = fit_head(a[keep], labels, identity, search, counting).head
             rows.append(row(method, each, head.probabilities(b).argmax(1)))
         recipe = RECIPES["radio"]
         network = train_rival(recipe.shape, recipe.start, fit.iq[keep], labels, steps=STEPS[each], seed=0)

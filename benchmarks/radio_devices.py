@@ -24,9 +24,10 @@ from hardware.samples import to_complex
 from streaming.bundle import Bundle, load_bundle
 from streaming.engine import Engine, open_engine
 from streaming.follower import Piece
+from streaming.measures import Measures
 from streaming.window import Window
 from training.accuracy import Accuracy
-from training.heads import Identity, Search, fit_head
+from training.heads import Identity, Search, fit_head, measured_weights
 
 CLASSES = ("OOK", "2FSK")
 WINDOW, HOP = 1_024, 64  # short bursts have only a few hundred samples at the model's rate
@@ -40,7 +41,7 @@ class Recording:
 
     device: str
     label: int
-    embeddings: NDArray[np.float32]  # (windows, outputs)
+    embeddings: NDArray[np.float32]  # (windows, outputs + measures)
 
 
 def embed(bundle: Bundle, engine: Engine, pieces: list[Piece]) -> NDArray[np.float32]:
@@ -48,7 +49,8 @@ def embed(bundle: Bundle, engine: Engine, pieces: list[Piece]) -> NDArray[np.flo
     samples = np.concatenate([piece.samples for piece in pieces])
     stream, window = engine.stream(), Window(bundle.encoder, HOP, WINDOW)
     missing = max(0, HOP - len(samples))
-    rows = window.push(stream.push(np.pad(samples, (0, missing), mode="wrap") if missing else samples))
+    samples = np.pad(samples, (0, missing), mode="wrap") if missing else samples
+    rows = np.concatenate([window.push(stream.push(samples)), Measures(HOP, WINDOW).push(samples)], 1)
     stream.close()
     return rows[window.warm] if window.warm.any() else rows[-1:]
 
@@ -59,7 +61,9 @@ def decide(recordings: list[Recording], chosen: NDArray[np.str_]) -> list[tuple[
     picked = [r.embeddings[np.linspace(0, len(r.embeddings) - 1, MOST).astype(int)] for r in known]
     labels = np.repeat(np.array([r.label for r in known], np.int64), MOST)
     identity = Identity("devices", CLASSES, "live", WINDOW, HOP, "")
-    head = fit_head(np.concatenate(picked), labels, identity, SEARCH).head
+    head = fit_head(
+        np.concatenate(picked), labels, identity, SEARCH, measured_weights(picked[0].shape[1])
+    ).head
     return [
         (i, int(head.probabilities(r.embeddings).mean(0).argmax()) == r.label)
         for i, r in enumerate(recordings)

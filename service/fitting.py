@@ -22,7 +22,7 @@ from streaming.bundle import Bundle, encoder_sha256, load_bundle
 from streaming.engine import open_engine
 from streaming.errors import InputError, WavetellError
 from streaming.head import Head
-from training.heads import Fit, Identity, Search, fit_head
+from training.heads import Fit, Identity, Search, fit_head, measured_weights
 
 MOST_ROWS = 800  # windows that a fit takes, shared by all labels: well below a second's work
 SEARCH = Search(C=(0.1, 1.0, 10.0, 100.0, 1000.0), folds=3)  # half of the paper's grid: somebody waits
@@ -90,7 +90,8 @@ def fit(job: dict[str, str]) -> dict[str, Any]:
     identity = Identity(
         job["name"], tuple(classes), "live", like.window, like.hop, encoder_sha256(bundle.encoder)
     )
-    fitted = fit_head(rows, truth, identity, SEARCH)
+    counting = measured_weights(rows.shape[1]) if bundle.measured else None
+    fitted = fit_head(rows, truth, identity, SEARCH, counting)
     before = bundle.heads.get(job["name"], like)
     counts = dict(Counter(label.label for label in labels))
     answer = {
@@ -99,7 +100,7 @@ def fit(job: dict[str, str]) -> dict[str, Any]:
         "labels": counts,
         "windows": len(rows),
         "before": confusion(classes, truth, before, rows),
-        "after": unseen_confusion(classes, truth, groups, rows, identity, fitted),
+        "after": unseen_confusion(classes, truth, groups, rows, identity, fitted, counting),
     }
     provenance = {
         "base": bundle.sha256,
@@ -152,6 +153,7 @@ def unseen_confusion(
     rows: NDArray[np.float32],
     identity: Identity,
     fitted: Fit,
+    counting: NDArray[np.float64] | None,
 ) -> dict[str, dict[str, int]] | None:
     """The new head's confusion on labels it has not seen: windows of one label are too alike to judge by.
 
@@ -170,7 +172,7 @@ def unseen_confusion(
         test = fold[groups] == left_out
         if len(np.unique(truth[~test])) < len(classes) or alike(rows[~test]):
             continue
-        head = fit_head(rows[~test], truth[~test], identity, search).head
+        head = fit_head(rows[~test], truth[~test], identity, search, counting).head
         for true, answers in confusion(classes, truth[test], head, rows[test]).items():
             for answer, count in answers.items():
                 table[true][answer] = table[true].get(answer, 0) + count

@@ -48,6 +48,11 @@ class Bundle:
     name: str = "unnamed"
 
     @property
+    def measured(self) -> bool:
+        """Whether its embeddings are the encoder's outputs and behind them `streaming.measures`."""
+        return bool(self.meta["frontend"].get("measures"))
+
+    @property
     def sha256(self) -> str:
         """The hash of everything in it; every answer carries it."""
         return hashlib.sha256(canonical(self.description()).encode()).hexdigest()

@@ -1,6 +1,7 @@
 """The way of one stream's samples: front end, encoder, window, head.
 
     Source.blocks() -> FrontEnd.push() -> Stream.push() -> Window.push() -> Head.answer() -> Prediction
+                                       -> Measures.push(), beside the encoder, where the model has them
 
 Each stage keeps its own history, so how the stream is cut into blocks never shows in the result. Where the
 states begin anew (lost samples, another signal) the predictions say so until their past is whole.
@@ -25,6 +26,7 @@ from streaming.estimate import Estimate
 from streaming.frontend import Silence
 from streaming.head import Head, Mode
 from streaming.intake import Item, Stretch, open_intake
+from streaming.measures import Measures
 from streaming.prediction import Past, Prediction, utc_ns
 from streaming.silence import Silences
 from streaming.window import Window
@@ -42,6 +44,7 @@ class LivePipeline:
         self.intake = open_intake(bundle.meta["frontend"])
         self.stream = engine.stream()
         self.window = Window(bundle.encoder, head.hop, head.window)
+        self.measures = Measures(head.hop, head.window) if bundle.measured else None
         self.silences = Silences(len(head.classes))
         self.full_past = head.window + bundle.encoder.shape.receptive_field - 1
         self.begin, self.step = 0.0, 1.0  # where the states were last empty; source samples to one since
@@ -100,12 +103,16 @@ class LivePipeline:
         found = self._end(block) + self.silences.end(block)
         self.stream.reset()
         self.window.reset()
+        if self.measures:
+            self.measures.reset()
         self.begin, self.step, self.beginning, self.hops = item.start, item.step, item.begins, 0
         return found
 
     def answer(self, block: Block, item: Stretch, hops: Hops) -> list[Prediction]:
         """The predictions of the hops that a stretch completed."""
         embeddings = self.window.push(hops)  # (hops, outputs)
+        if self.measures:
+            embeddings = np.concatenate([embeddings, self.measures.push(item.samples)], 1)
         ends = (self.hops + 1 + np.arange(len(embeddings))) * self.head.hop  # samples since `begin`
         before = self.stream.position - len(item.samples)
         estimates = [item.estimate(end - before) for end in ends.tolist()]

@@ -26,6 +26,7 @@ from sklearn.svm import SVC
 
 from streaming.errors import ConfigError, InputError
 from streaming.head import STEPS, Head, Kernel, Mode
+from streaming.measures import COUNT
 from training.progress import Progress
 
 log = logging.getLogger(__name__)
@@ -34,6 +35,7 @@ Labels = NDArray[np.int64]
 PAPER_C = (*(10.0**i for i in range(-4, 5)), np.inf)
 LIBSVM_INF = 1e12  # libsvm knows no infinity; no coefficient comes near this
 MOST = 10_000
+ENCODED = 0.3  # what an output of the encoder counts where a measure counts 1; chosen on validation signals
 PATIENCE = 300  # steps a label; a machine that cannot separate its classes takes for ever at a large C
 
 
@@ -83,17 +85,22 @@ class Fit:
 
 
 def fit_head(
-    embeddings: NDArray[np.float32], labels: Labels, identity: Identity, search: Search | None = None
+    embeddings: NDArray[np.float32],
+    labels: Labels,
+    identity: Identity,
+    search: Search | None = None,
+    weights: Real | None = None,
 ) -> Fit:
     """The best head of the search, fitted on these labels (n,) of embeddings (n, D).
 
-    Classes without a label are left out of the head: a station answers what it was taught.
+    Classes without a label are left out of the head: a station answers what it was taught. ``weights`` (D,)
+    say how much each entry of an embedding counts, once all are in units of their spread.
     """
     search = search or Search()
     embeddings, labels, classes = checked(embeddings, labels, identity, search)
     mean = embeddings.mean(0, dtype=np.float64)
     scale = embeddings.std(0, dtype=np.float64)
-    scale = np.where(scale > 1e-9 * np.abs(mean) + 1e-30, scale, 1.0)
+    scale = np.where(scale > 1e-9 * np.abs(mean) + 1e-30, scale, 1.0) / (1.0 if weights is None else weights)
     x = np.clip(np.rint((embeddings - mean) / scale * STEPS) / STEPS, -60, 60)  # (n, D), exact in float16
     products = x @ x.T  # (n, n)
     unit = 1 / (x.shape[1] * x.var()) if search.kernel == "rbf" else 1.0
@@ -113,8 +120,8 @@ def fit_head(
         raise InputError(f"head {identity.name}: no C of the search converges; try smaller ones")
     _, C, multiple, decided = best
     machine = fit_machine(kernel_matrix(products, search.kernel, unit * multiple), labels, C, 10 * PATIENCE)
-    weights, bias = calibrate(decided, labels, len(classes), best_penalty(decided, labels, search))
-    probabilities = softmax(decided @ weights + bias)
+    calibration, bias = calibrate(decided, labels, len(classes), best_penalty(decided, labels, search))
+    probabilities = softmax(decided @ calibration + bias)
     order = machine.support_  # libsvm orders them by class
     head = Head(
         name=identity.name,
@@ -132,7 +139,7 @@ def fit_head(
         counts=machine.n_support_.astype(np.int64),
         dual=np.ascontiguousarray(machine.dual_coef_, np.float64),
         intercept=np.ascontiguousarray(machine.intercept_, np.float64),
-        calibration=weights,
+        calibration=calibration,
         calibration_bias=bias,
     )
     chosen = probabilities[np.arange(len(labels)), labels]
@@ -146,6 +153,11 @@ def fit_head(
     )
     log.info("head %s: C %g, gamma %g, held-out accuracy %.4f", identity.name, C, head.gamma, fit.validation)
     return fit
+
+
+def measured_weights(width: int) -> Real:
+    """What each entry counts of an embedding of the encoder's outputs and behind them the measures."""
+    return np.repeat([ENCODED, 1.0], [width - COUNT, COUNT])
 
 
 def checked(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from streaming.head import Head
 from training.accuracy import Accuracy
 from training.heads import Identity, Labels, Search
-from training.radio_fit import LENGTH, SNR_DB, fit_radio
+from training.radio_fit import LENGTH, fit_radio
 from training.radio_signals import Signals, make_signals
 from training.signals.classes import FAMILIES
 from training.signals.conditions import Conditions
@@ -27,7 +27,9 @@ def test_signals(each: int, seed: int, classes: Sequence[str]) -> Signals:
     """Fresh emissions: other seeds, so other symbol rates, offsets, channels, receivers and messages."""
     word = int(np.random.SeedSequence([seed, TEST]).generate_state(1, np.uint32)[0])
     counts = [each] * len(classes)
-    return make_signals(classes, counts, samples=LENGTH, conditions=Conditions(snr_db=SNR_DB), seed=word)
+    return make_signals(
+        classes, counts, samples=LENGTH, conditions=Conditions(snr_db=(EDGES_DB[0], EDGES_DB[-1])), seed=word
+    )
 
 
 @dataclass(frozen=True)

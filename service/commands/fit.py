@@ -5,15 +5,16 @@ paper-air: one head, named live, for the paper's signals at any phase, as a radi
 head, named live, for realistic signals behind the front end, from --labels of each class), or a labelled
 data set: RadioML (.hdf5, .dat, .pkl), MIGOU-MOD (.pkl), a folder of SigMF recordings with
 annotations, or a folder with labels.csv. C and gamma are chosen by cross-validation on the labels alone. With
---live PAST the heads are for streams: each label is a window with that many samples of past. Heads that the
-model already has are kept, unless they have the same name.
+--live PAST the heads are for streams: each label is a window with that many samples of past. A model with a
+front end, as radio is, always is for streams: labelled stretches go through it just as live, with what was
+recorded before them. Heads that the model already has are kept, unless they have the same name.
 
 examples:
   wavetell fit runs/encoder.safetensors --out runs/model.safetensors
   wavetell fit runs/encoder.safetensors --labels 140 --out runs/few.safetensors
   wavetell fit runs/model.safetensors --data paper-air --live 8200 --window 1000 --out runs/air.safetensors
   wavetell fit runs/radio-encoder.safetensors --data radio --labels 100 --out runs/radio.safetensors
-  wavetell fit radio --data captures/ --head mine --live 400 --out runs/mine.safetensors
+  wavetell fit radio --data captures/ --head mine --out runs/mine.safetensors
 """
 
 import argparse
@@ -57,9 +58,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Fit, save, and say what cross-validation found."""
+    from service.set_heads import fit_frames, fit_recordings
     from streaming.bundle import encoder_sha256, load_bundle
     from training.evaluate import embedder, fit_clients
-    from training.heads import Identity, Search, fit_head
+    from training.heads import Identity, Search
 
     bundle = load_bundle(args.model)
     past = args.live or 0
@@ -73,9 +75,11 @@ def run(args: argparse.Namespace) -> None:
     agc_samples = float(bundle.meta.get("frontend", {}).get("agc_samples", 4096.0))
     embed = embedder(bundle.encoder, mode, args.window, hop, agc_samples)
     if args.data == "radio":
+        from training.radio import FRONTEND, model_settings
         from training.radio_fit import SEARCH, fit_labelled
 
         search = replace(SEARCH, seed=args.seed)
+        bundle.meta["frontend"] = model_settings(FRONTEND)
         fits = {"live": fit_labelled(bundle.encoder, args.labels or 100, args.seed)}
     elif args.data == "paper-air" or args.data in PAPER:
         if args.data == "paper-air":
@@ -85,20 +89,10 @@ def run(args: argparse.Namespace) -> None:
         classes = clients[0].signal.classes
         identity = Identity("", classes, mode, args.window, hop, encoder_sha256(bundle.encoder))
         fits = fit_clients(clients, embed, identity, args.seed, past, search)
+    elif "fraction" in bundle.meta.get("frontend", {}):
+        fits = fit_recordings(args, bundle, search)
     else:
-        from training.datasets import open_dataset
-        from training.partition import label_budget
-
-        frames = open_dataset(args.data, samples=past + args.window)
-        if frames.iq.shape[1] != past + args.window:
-            raise ConfigError(
-                f"{args.data} has frames of {frames.iq.shape[1]}; use --window {frames.iq.shape[1]}"
-            )
-        if args.labels:
-            frames = frames.take(label_budget(frames.label, args.labels, args.seed))
-        name = args.head or Path(args.data).stem
-        identity = Identity(name, frames.classes, mode, args.window, hop, encoder_sha256(bundle.encoder))
-        fits = {name: fit_head(embed(frames.iq), frames.label, identity, search)}
+        fits = fit_frames(args, bundle, embed, mode, search)
     suffix = "-live" if mode == "live" and args.data in PAPER else ""
     bundle.heads |= {name + suffix: replace(fit.head, name=name + suffix) for name, fit in fits.items()}
     bundle.meta.setdefault("frontend", {}).setdefault("agc_samples", agc_samples)

@@ -12,6 +12,7 @@ from streaming.encoder import Encoder, EncoderShape, iq
 from streaming.engine import open_engine
 from streaming.follower import Piece
 from streaming.frontend import FrontEnd
+from streaming.measures import COUNT, measure
 from streaming.pipeline import LivePipeline
 from training.heads import Identity, Search
 from training.radio import FRONTEND, RATE_HZ, model_settings
@@ -30,7 +31,8 @@ def clusters():
     rng = np.random.default_rng(1)
     corners = 4 * np.eye(4, 6)
     label = np.repeat(np.arange(4), 40)
-    return (corners[label] + rng.standard_normal((160, 6))).astype(np.float32), label
+    near = corners[label] + rng.standard_normal((160, 6))
+    return np.concatenate([near, np.tile(near, COUNT // 6 + 1)[:, :COUNT]], 1).astype(np.float32), label
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +49,8 @@ def test_signals_are_embedded_as_the_encoder_does_it(clusters):
     with torch.no_grad():
         features = encoder.features(iq(signals))[:, -64:]
         expected = encoder.linear(features.mean(1)).numpy()
-    assert np.abs(found - expected).max() <= 1e-5 * np.abs(expected).max()
+    assert np.abs(found[:, :6] - expected).max() <= 1e-5 * np.abs(expected).max()
+    assert np.array_equal(found[:, 6:], [measure(signal[-64:]) for signal in signals])
 
 
 def test_what_is_fitted_is_what_the_pipeline_runs(head):
@@ -72,7 +75,7 @@ def test_known_signals_are_named_and_strangers_are_not(clusters, head):
     embeddings, label = clusters
     known = head.answer(embeddings)[0]
     assert np.mean(known == label) > 0.9
-    strange = np.full((10, 6), -6, np.float32)
+    strange = np.full((10, 6 + COUNT), -6, np.float32)
     assert (head.answer(strange)[0] == -1).all()
 
 

@@ -4,9 +4,11 @@
 ('8PSK', 'AM-DSB', ...)
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from streaming.errors import ConfigError
+from training.datasets.recordings import Stretch
 from training.frames import Frames
 
 
@@ -36,3 +38,17 @@ def open_dataset(path: str | Path, samples: int = 128) -> Frames:
 
         return read_radioml2016(path)
     raise ConfigError(f"{path.name}: expected .hdf5, .pkl, .dat or a folder of recordings")
+
+
+def open_stretches(path: str | Path) -> Iterator[Stretch]:
+    """The labelled stretches of a folder of recordings, with all that was recorded before them."""
+    path = Path(path)
+    if not path.is_dir():
+        raise ConfigError(f"{str(path)!r} is no folder of recordings, which a model with a front end needs")
+    if (path / "labels.csv").exists():
+        from training.datasets.ota433 import ota433_stretches
+
+        return ota433_stretches(path)
+    from training.datasets.sigmf_folder import sigmf_stretches
+
+    return sigmf_stretches(path)

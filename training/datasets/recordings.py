@@ -1,10 +1,29 @@
-"""Frames cut out of recordings."""
+"""Labelled stretches of recordings, and frames cut out of them."""
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from hardware.recording import Recording
 from hardware.samples import sample_bytes, to_complex
 from streaming.block import Samples
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """What was labelled: the samples from `start` to `end` of a recording."""
+
+    label: str
+    recording: Samples  # all of it: what came before the stretch may be needed
+    start: int
+    end: int
+    rate_hz: float | None
+    snr_db: float = float("nan")
+
+    @property
+    def samples(self) -> Samples:
+        """Those of the stretch alone."""
+        return self.recording[self.start : self.end]
 
 
 def all_samples(recording: Recording) -> Samples:

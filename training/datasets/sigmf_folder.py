@@ -1,32 +1,19 @@
 """A folder of SigMF recordings whose annotations name the signal; annotated stretches are cut into frames."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from hardware.recording import read_recording
 from streaming.errors import FormatError
-from training.datasets.recordings import all_samples, cut
+from training.datasets.recordings import Stretch, all_samples, cut
 from training.frames import Frames
 
 
 def read_sigmf_folder(folder: Path, samples: int) -> Frames:
     """Frames of this many samples from every annotation with a label; classes in order of their names."""
-    from hardware.sigmf_file import find_pair
-
-    pieces: list[tuple[str, np.ndarray[tuple[int, int], np.dtype[np.complex64]]]] = []
-    for meta in sorted(folder.rglob("*.sigmf-meta")):
-        annotations = find_pair(meta).metadata.get_annotations()
-        if not any(note.get("core:label") for note in annotations):
-            continue
-        signal = all_samples(read_recording(meta))
-        for note in annotations:
-            start = int(note["core:sample_start"])
-            end = start + int(note.get("core:sample_count", len(signal) - start))
-            if end > len(signal):
-                raise FormatError(f"{meta}: an annotation ends at sample {end:,} of {len(signal):,}")
-            if note.get("core:label"):
-                pieces.append((str(note["core:label"]), cut(signal[start:end], samples)))
+    pieces = [(stretch.label, cut(stretch.samples, samples)) for stretch in sigmf_stretches(folder)]
     pieces = [(label, frames) for label, frames in pieces if len(frames)]
     if not pieces:
         raise FormatError(f"{folder}: no annotation with a label is {samples:,} samples long")
@@ -34,3 +21,22 @@ def read_sigmf_folder(folder: Path, samples: int) -> Frames:
     label = np.concatenate([np.full(len(frames), classes.index(name)) for name, frames in pieces])
     iq = np.concatenate([frames for _, frames in pieces])
     return Frames(iq, label.astype(np.int64), np.full(len(iq), np.nan, np.float32), classes)
+
+
+def sigmf_stretches(folder: Path) -> Iterator[Stretch]:
+    """Every annotation with a label."""
+    from hardware.sigmf_file import find_pair
+
+    for meta in sorted(folder.rglob("*.sigmf-meta")):
+        annotations = find_pair(meta).metadata.get_annotations()
+        if not any(note.get("core:label") for note in annotations):
+            continue
+        recording = read_recording(meta)
+        signal = all_samples(recording)
+        for note in annotations:
+            start = int(note["core:sample_start"])
+            end = start + int(note.get("core:sample_count", len(signal) - start))
+            if end > len(signal):
+                raise FormatError(f"{meta}: an annotation ends at sample {end:,} of {len(signal):,}")
+            if note.get("core:label"):
+                yield Stretch(str(note["core:label"]), signal, start, end, recording.rate_hz)

@@ -3,7 +3,7 @@
     AM-DSB   1 + depth m             AM-DSB-SC   m             SSB   m + j H(m) or m - j H(m)
     FM       exp(2 pi j deviation sum m)
 
-The message is noise in the band of speech with syllables, or a few tones.
+The message is sound, from speech with its syllables to steady music, or a few tones.
 """
 
 from typing import Protocol
@@ -26,32 +26,45 @@ class Message(Protocol):
         ...
 
 
-class Speech:
-    """Noise between a twelfth of `top` and `top`, its loudness rising and falling as with syllables."""
+class Sound:
+    """Noise up to `top`, falling or rising with frequency, its loudness steady or that of syllables.
+
+    Voices begin at a sixth of the highest frequency and fall, broadcasts at a hundredth and are emphasised.
+    """
 
     def __init__(self, top: float, rng: np.random.Generator) -> None:
-        self.rng, self.band = rng, butter(6, [top / 12, top], "bandpass", fs=1.0, output="sos")
+        low, edge = top / np.exp(rng.uniform(np.log(6), np.log(60))), rng.uniform(0.1, 1.0) * top
+        band = butter(6, [low, top], "bandpass", fs=1.0, output="sos")
+        slope = butter(1, edge, rng.choice(["lowpass", "highpass"]), fs=1.0, output="sos")
+        self.rng, self.band = rng, np.concatenate([band, slope]) if rng.random() < 0.7 else band
         self.slow = butter(1, top / 60, fs=1.0, output="sos")
-        self.states = [np.zeros((len(sos), 2)) for sos in (self.band, self.slow)]
-        self.gain = 1 / np.sqrt(2 * top * 11 / 12)  # to unit power: the band's share of white noise
+        self.syllables, self.level, self.gain = rng.uniform(0, 1), rng.uniform(0.2, 0.5), 1.0
         self.slow_gain = 1 / np.sqrt(np.pi * top / 60)
-        self.make(min(65_536, int(40 / top)))  # past the filters' beginning
+        self.states = [np.zeros((len(sos), 2)) for sos in (self.band, self.slow)]
+        length = min(65_536, int(40 / low))
+        self.noise(length)  # past the filters' beginning
+        self.gain = 1 / float(np.std(self.noise(length)[0]))
 
-    def make(self, count: int) -> Floats:
-        """The next samples."""
+    def noise(self, count: int) -> tuple[Floats, Floats]:
+        """The next samples of the band, and of what its loudness follows, both near unit power."""
         white = self.rng.standard_normal((2, count))
         band, self.states[0] = sosfilt(self.band, white[0], zi=self.states[0])
         slow, self.states[1] = sosfilt(self.slow, white[1], zi=self.states[1])
-        loudness = 0.4 + np.minimum(np.abs(slow * self.slow_gain), 1.5)
-        return np.asarray(np.clip(band * self.gain * loudness / 4, -1, 1))
+        return self.gain * band, self.slow_gain * slow
+
+    def make(self, count: int) -> Floats:
+        """The next samples."""
+        band, slow = self.noise(count)
+        loudness = 1 - self.syllables + self.syllables * np.minimum(np.abs(slow), 1.5)
+        return np.asarray(np.clip(self.level * band * loudness, -1, 1))
 
 
 class Tones:
-    """Two to four tones up to `top`; a single one on a single sideband would be a bare carrier."""
+    """`fewest` to four tones up to `top`; a single one on a single sideband would be a bare carrier."""
 
-    def __init__(self, top: float, rng: np.random.Generator) -> None:
-        number = int(rng.integers(2, 5))
-        self.frequency = top * np.append(rng.uniform(0.2, 0.9, number - 1), 1.0)
+    def __init__(self, top: float, rng: np.random.Generator, fewest: int) -> None:
+        number = int(rng.integers(fewest, 5))
+        self.frequency = top * np.append(rng.uniform(0.05, 0.95, number - 1), 1.0)
         self.phase = rng.uniform(0, 1, number)
         self.level = rng.uniform(0.5, 1.0, number)
         self.level /= self.level.sum()

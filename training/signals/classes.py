@@ -18,7 +18,7 @@ from training.signals.analog import (
     FrequencyModulation,
     Message,
     SingleSideband,
-    Speech,
+    Sound,
     Tones,
 )
 from training.signals.chirp import Chirp
@@ -145,10 +145,12 @@ def make_keyed(name: str, rng: np.random.Generator) -> ContinuousPhase:
 def make_analog(name: str, rng: np.random.Generator) -> Modulator:
     """AM, SSB and FM."""
     width = log_uniform(rng, 0.05, 0.6)
-    index = {"NBFM": rng.uniform(0.3, 1.0), "WBFM": rng.uniform(2.0, 5.0)}.get(name, 0.0)
+    index = {"NBFM": rng.uniform(0.3, 1.7), "WBFM": rng.uniform(2.0, 6.0)}.get(name, 0.0)
     top = width if name == "SSB" else width / (2 * (1 + index))  # Carson's rule
     top = min(top, 0.4)
-    message: Message = Speech(top, rng) if rng.random() < 0.7 else Tones(top, rng)
+    message: Message = Sound(top, rng)
+    if rng.random() < 0.3:
+        message = Tones(top, rng, fewest=2 if name == "SSB" else 1)
     if name == "SSB":
         return SingleSideband(message, top, bool(rng.integers(2)))
     if name in ("NBFM", "WBFM"):

@@ -9,7 +9,7 @@ from scipy.special import jv
 
 from streaming.errors import ConfigError
 from tests.require import need
-from training.signals.analog import DoubleSideband, FrequencyModulation, SingleSideband, Speech
+from training.signals.analog import DoubleSideband, FrequencyModulation, SingleSideband, Sound
 from training.signals.chirp import Chirp
 from training.signals.classes import CLASSES, FAMILIES, make_modulator
 from training.signals.constellation import constellation
@@ -228,7 +228,7 @@ def test_ssb_of_a_tone_has_one_sideband(upper):
 
 
 def test_speech_stays_in_its_band_and_its_bounds():
-    speech = Speech(0.1, rng()).make(200_000)
+    speech = Sound(0.1, rng()).make(200_000)
     assert np.abs(speech).max() <= 1
     # The filter's skirts are part of the 99 %.
     assert bandwidth(speech.astype(np.complex64)) == pytest.approx(0.23, rel=0.15)

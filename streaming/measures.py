@@ -1,0 +1,113 @@
+"""Measures: what a receiver's operator would read off the last window of a signal, beside the encoder.
+
+With x at unit power, a = |x|, u = x / (a + 0.1) and the turn from sample to sample about its mean,
+
+    quantiles of a and of the turn
+    of x, x^2, x^4, u^2, u^4, a^2, the turn and its size:
+        lines                how far the strongest bins of the spectrum stand out, how low the others lie
+        autocorrelation      |r(l)| / r(0) at small lags l; with its sign where the series is real
+
+No timing, phase or small carrier offset changes them much. Lines over a whole window are what an encoder with
+a short past and a mean cannot see: a symbol clock, a carrier left in a power of the signal.
+
+>>> measure(np.ones(64, np.complex64)).shape == (COUNT,)
+True
+"""
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import fft
+
+from streaming.block import Samples
+
+LAGS = (1, 2, 3, 4, 6, 8)
+RANKS = (1, 4, 7)  # of the strongest bins
+SHARES = (0.5, 0.25)  # of the bins that lie lower
+QUANTILES = np.linspace(0.02, 0.98, 17)
+SOFT = np.float32(0.1)  # keeps u finite
+TINY = np.float32(1e-6)  # of a mean power: what is left of a constant
+FAINT = np.float32(1e-3)  # of a mean bin: below it lies rounding
+SERIES, COMPLEX = 8, 5
+COUNT = SERIES * (len(LAGS) + len(RANKS) + len(SHARES)) + 2 * len(QUANTILES)
+SHORTEST = 16  # samples
+Row = NDArray[np.float32]
+
+
+def measure(x: Samples) -> Row:
+    """The measures (COUNT,) of a window of at least SHORTEST samples."""
+    x = x / np.sqrt(np.vdot(x, x).real / len(x) + TINY)
+    a = np.abs(x)
+    u = x / (a + SOFT)
+    steps = x[1:] * x[:-1].conj()
+    turn = np.angle(steps * np.mean(steps).conj())
+    square, unit = x * x, u * u
+    series = np.zeros((SERIES, len(x)), np.complex64)
+    series[:COMPLEX] = x, square, square * square, unit, unit * unit
+    series[COMPLEX, :] = a * a
+    series[COMPLEX + 1, 1:] = turn * np.abs(steps)
+    series[COMPLEX + 2, 1:] = np.minimum(np.abs(turn), 1)
+    series[COMPLEX:] -= series[COMPLEX:].mean(1, keepdims=True)
+    spectra = fft.fft(series)
+    power = np.square(spectra.real) + np.square(spectra.imag)  # (SERIES, T)
+    power /= power.mean(1, keepdims=True) + TINY * len(x)
+    return np.concatenate([kept(power), lines(power), spread(a), spread(turn)])
+
+
+def kept(power: Row) -> Row:
+    """Autocorrelations at the lags, from spectra (SERIES, T) of unit mean."""
+    r = power @ waves(power.shape[1])  # (SERIES, 2 lags)
+    real, imaginary = r[:, : len(LAGS)], r[:, len(LAGS) :]
+    size = np.sqrt(np.square(real[:COMPLEX]) + np.square(imaginary[:COMPLEX]))
+    return np.concatenate([size.ravel(), real[COMPLEX:].ravel()])
+
+
+@lru_cache(maxsize=64)
+def waves(length: int) -> Row:
+    """What turns a spectrum into its autocorrelation: (T, 2 lags), cosines and sines."""
+    angle = 2 * np.pi * np.outer(np.arange(length), LAGS) / length
+    return np.concatenate([np.cos(angle), np.sin(angle)], 1, dtype=np.float32) / np.float32(length)
+
+
+def lines(power: Row) -> Row:
+    """Logarithms of the strongest bins and of the quantiles of spectra (SERIES, T)."""
+    length = power.shape[1]
+    places = [length - rank for rank in RANKS] + [int(share * length) for share in SHARES]
+    ordered = np.partition(power, places, axis=1)
+    return np.asarray(np.log(ordered[:, places] + FAINT).ravel())
+
+
+def spread(values: Row) -> Row:
+    """The quantiles of values (T,)."""
+    places = QUANTILES * (len(values) - 1)
+    below = places.astype(int)
+    rest = (places - below).astype(np.float32)
+    ordered = np.sort(values)
+    return np.asarray(ordered[below] * (1 - rest) + ordered[below + 1] * rest)
+
+
+class Measures:
+    """Samples of one signal in; the measures of the last window at each hop out.
+
+    The window grows until it is full, as `streaming.window` does. How the samples are cut never shows.
+    """
+
+    def __init__(self, hop: int, window: int) -> None:
+        self.hop, self.window = hop, window
+        self.reset()
+
+    def reset(self) -> None:
+        """Another signal begins."""
+        self._recent = np.empty(0, np.complex64)
+        self._next = self.hop  # where in `_recent` the next hop ends
+
+    def push(self, samples: Samples) -> Row:
+        """The measures (hops, COUNT) of the hops that these samples complete."""
+        recent = np.concatenate([self._recent, samples])
+        ends = range(self._next, len(recent) + 1, self.hop)
+        rows = [measure(recent[max(0, end - self.window) : end]) for end in ends]
+        drop = max(0, len(recent) - self.window)
+        self._recent = recent[drop:].copy()
+        self._next += len(ends) * self.hop - drop
+        return np.stack(rows) if rows else np.empty((0, COUNT), np.float32)
