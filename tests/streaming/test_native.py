@@ -82,8 +82,13 @@ def test_the_shipped_models_weights_are_bfloat16():
                 assert np.array_equal(torch.from_numpy(array).bfloat16().float().numpy(), array), path
 
 
-def test_a_push_through_ctypes_gives_the_same_bits(monkeypatch):
+def need_direct_call():
     need(importlib.util.find_spec("streaming._kernel") is not None, "the native kernel")
+    need(native_library.push_one() is not native_library.library().wavetell_push_one, "Python's headers")
+
+
+def test_a_push_through_ctypes_gives_the_same_bits(monkeypatch):
+    need_direct_call()
     direct = open_engine(encoder_of(SMALL), backend="native")
     monkeypatch.setitem(sys.modules, native_library.MODULE, None)  # as if built without Python's headers
     through_ctypes = open_engine(encoder_of(SMALL), backend="native")
@@ -94,7 +99,7 @@ def test_a_push_through_ctypes_gives_the_same_bits(monkeypatch):
 
 
 def test_a_push_of_wrong_arguments_is_refused():
-    need(importlib.util.find_spec("streaming._kernel") is not None, "the native kernel")
+    need_direct_call()
     push_one = native_library.push_one()
     with pytest.raises(TypeError, match="push_one takes 5 arguments, not 1"):
         push_one(1)
