@@ -118,6 +118,17 @@ def draw(result: dict[str, Any], path: Path) -> None:
     figure.savefig(path, dpi=120)
 
 
+def as_evaluation(by_snr: list[dict[str, Any]]) -> dict[str, Any]:
+    """Rows for the bundle, which the dashboard draws, in the form of `wavetell evaluate --keep`."""
+
+    def row(what: str) -> dict[str, Any]:
+        middles = ((each["from_db"] + each["to_db"]) / 2 for each in by_snr)
+        shares = (each[what]["percent"] / 100 for each in by_snr)
+        return {"by_snr": [{"snr_db": s, "accuracy": a} for s, a in zip(middles, shares, strict=True)]}
+
+    return {"model": row("class"), "model, families": row("family")}
+
+
 def main() -> None:
     """Evaluate, print, write."""
     parser = argparse.ArgumentParser(
@@ -128,6 +139,7 @@ def main() -> None:
     parser.add_argument("--labels", type=int, default=100, help="labels a class of the shipped head")
     parser.add_argument("--seed", type=int, default=0, help="of the labels, as given to wavetell fit")
     parser.add_argument("--out", type=Path, default=Path("runs/radio/accuracy"))
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="write the bundle with its accuracy by SNR")
     args = parser.parse_args()
     torch.set_num_threads(1)
     bundle = load_bundle(args.bundle)
@@ -148,6 +160,9 @@ def main() -> None:
     args.out.parent.mkdir(parents=True, exist_ok=True)
     args.out.with_suffix(".json").write_text(json.dumps(result, indent=1))
     draw(result, args.out.with_suffix(".png"))
+    if args.keep:
+        bundle.meta["evaluation"] = as_evaluation(result["summary"]["by_snr"])
+        bundle.save(args.keep)
     print(f"written to {args.out}.json and {args.out}.png")
 
 

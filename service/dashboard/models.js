@@ -4,14 +4,8 @@ import { get, post, put } from "./api.js";
 import { curves } from "./curves.js";
 import { attempt, make, toast } from "./dom.js";
 
-// Rows of an evaluation (wavetell evaluate) that are drawn, and what people call them.
-const ROWS = {
-  model: "this model",
-  live: "this model, live",
-  cumulants: "cumulants",
-  untrained: "untrained encoder",
-  limit: "likelihood limit",
-};
+// Whether a row of an evaluation (wavetell evaluate) is of the model itself, not of what it is compared with.
+const isOwn = (name) => name.startsWith("model");
 
 export class Models {
   constructor(place, page) {
@@ -93,7 +87,9 @@ export class Models {
       ),
       chart,
     );
-    const rows = Object.entries(ROWS).filter(([name]) => model.evaluation?.[name]?.by_snr?.length);
+    const rows = Object.entries(model.evaluation ?? {})
+      .filter(([, row]) => row.by_snr?.length)
+      .sort(([a], [b]) => isOwn(b) - isOwn(a));
     if (!rows.length)
       return chart.replaceWith(
         make("p", { class: "note" }, "This model carries no evaluation: accuracy by SNR is not known."),
@@ -102,10 +98,10 @@ export class Models {
     curves(
       chart,
       "SNR, dB",
-      rows.map(([name, label]) => ({
-        label,
-        limit: name === "limit",
-        points: model.evaluation[name].by_snr.map(({ snr_db, accuracy }) => [snr_db, 100 * accuracy]),
+      rows.map(([name, { by_snr }]) => ({
+        label: isOwn(name) ? `this ${name}` : name,
+        limit: name.includes("limit"),
+        points: by_snr.map(({ snr_db, accuracy }) => [snr_db, 100 * accuracy]),
       })),
       "%",
     );

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from benchmarks.radio_accuracy import as_text, draw, percent
+from benchmarks.radio_accuracy import as_evaluation, as_text, draw, percent
 from benchmarks.radio_devices import Recording, decide, report
 from streaming.bundle import Bundle
 from streaming.encoder import Encoder, EncoderShape
@@ -59,3 +59,5 @@ def test_the_accuracy_table_and_picture(tmp_path):
     assert any(line.startswith("QPSK") and line.endswith("12.5") for line in text.splitlines())
     draw(result, tmp_path / "accuracy.png")
     assert (tmp_path / "accuracy.png").stat().st_size > 1_000
+    kept = as_evaluation(result["summary"]["by_snr"])
+    assert kept["model, families"] == {"by_snr": [{"snr_db": 12.5, "accuracy": 0.75}]}

@@ -66,4 +66,4 @@ def evaluation() -> dict:
             ]
         }
 
-    return {"model": row(5, 0.9), "cumulants": row(8, 0.85), "limit": row(2, 0.99)}
+    return {"model": row(5, 0.9), "cumulants": row(8, 0.85), "likelihood limit": row(2, 0.99)}

@@ -1,7 +1,8 @@
 """Streams, models, federation: what runs, what it is made of, who takes part."""
 
+from tests.service.conftest import serving
 from tests.service.dashboard.air import make_model
-from tests.service.dashboard.conftest import expect
+from tests.service.dashboard.conftest import expect, looking
 
 
 def test_a_radio_of_this_machine_is_added_retuned_stopped_started_and_deleted(page, service):
@@ -24,7 +25,7 @@ def test_a_radio_of_this_machine_is_added_retuned_stopped_started_and_deleted(pa
     expect(card).to_contain_text("915 MHz", timeout=10_000)
     card.get_by_label("Frequency").fill("nonsense")
     card.get_by_role("button", name="Retune").click()
-    expect(page.locator("#toasts .error")).to_contain_text("expected a number such as 433.92M")
+    expect(page.locator("#toasts .error").last).to_contain_text("expected a number such as 433.92M")
 
     card.get_by_role("button", name="Stop").click()
     expect(card).to_contain_text("paused", timeout=10_000)
@@ -75,6 +76,18 @@ def test_the_model_that_runs_its_accuracy_by_snr_and_the_way_back(page, service,
     panel.get_by_role("button", name="Roll back to").click()
     expect(panel.locator("h2")).to_have_text("air", timeout=20_000)
     assert service.get("/v1/health").json()["model"] == "air"
+
+
+def test_the_papers_model_shows_its_accuracy_beside_the_likelihood_limit(browser, tmp_path):
+    """As it is shipped, with the rows that `wavetell evaluate --keep` wrote into it."""
+    with serving(tmp_path / "data", "paper-synthetic") as bare, looking(browser, bare.base) as page:
+        page.get_by_role("tab", name="Models").click()
+        panel = page.locator("#models")
+        expect(panel.get_by_role("img", name="Accuracy by SNR").locator("canvas")).to_be_visible(
+            timeout=15_000
+        )
+        for row in ("this model", "likelihood limit", "cumulants", "untrained encoder"):
+            expect(panel.locator(".u-legend")).to_contain_text(row)
 
 
 def test_stations_rounds_curves_bytes_and_this_station(page):
