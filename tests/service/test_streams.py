@@ -1,6 +1,7 @@
 """Streams over REST: real sources, real sockets; what fails stays alone, and nothing is lost unseen."""
 
 import json
+import threading
 import time
 from itertools import pairwise
 
@@ -188,6 +189,32 @@ def test_the_spectrum_comes_in_binary_frames_at_the_readers_pace(service, tone):
     query = {"start": kept["start"], "end": kept["end"], "count": 10, "bins": 256}
     rows = service.get(f"/v1/streams/{tone}/spectrum", params=query).content
     assert len(rows) == 10 * (HEADER.size + 4 * 256)
+
+
+def test_rows_of_the_spectrum_go_on_evenly_where_samples_come_in_bursts(service):
+    """As an RTL-SDR hands them over at its lowest rate: half a second at once."""
+    context, port = zmq.Context(), free_port()
+    pusher = context.socket(zmq.PUSH)
+    pusher.bind(f"tcp://127.0.0.1:{port}")
+    stream = service.stream(f"zmq:tcp://127.0.0.1:{port}?rate=48k&type=pull")
+    burst, done = np.ones(24_000, "<c8").tobytes(), threading.Event()
+
+    def push():
+        while not done.wait(0.5):
+            pusher.send(burst)
+
+    pushing = threading.Thread(target=push)
+    pushing.start()
+    try:
+        with connect(f"ws{service.base[4:]}/v1/streams/{stream}/spectrum?rate=30&bins=64&points=0") as socket:
+            heads = [HEADER.unpack_from(socket.recv(timeout=10)) for _ in range(60)]
+    finally:
+        done.set()
+        pushing.join()
+        context.destroy(0)
+        service.http.delete(f"/v1/streams/{stream}")
+    seconds = [(head[4] - head[3]) / head[6] for head in heads]
+    assert np.median(seconds) < 0.05
 
 
 def test_a_slow_reader_of_the_spectrum_gets_fewer_frames_never_old_ones(service, tone):
