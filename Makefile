@@ -21,8 +21,7 @@ test: .venv/.dev .venv/.system flower
 	exit $$failed
 
 pictures: .venv/.dev .venv/.system
-	WAVETELL_PICTURES=radio $(PYTEST) $(BROWSER)/test_views.py
-	WAVETELL_PICTURES=small $(PYTEST) $(BROWSER)/test_teach.py -k drag_name
+	WAVETELL_PICTURES=1 $(PYTEST) $(BROWSER)/test_views.py $(BROWSER)/test_teach.py -k "photographed or drag_name"
 
 lint: .venv/.dev
 	.venv/bin/ruff format --check .
