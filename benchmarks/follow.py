@@ -26,6 +26,7 @@ from streaming.bundle import Bundle, load_bundle
 from streaming.engine import Engine, Hops, open_engine
 from streaming.head import Head
 from streaming.intake import Stretch, open_intake
+from streaming.measures import Measures
 from streaming.pipeline import choose_head
 from streaming.window import Window
 from training.progress import Progress
@@ -37,7 +38,7 @@ from training.synthetic import constellation
 
 RATE_HZ = 250e3
 BEFORE, AFTER = 10_240, 8_192  # samples at the model's rate
-RECENT, EARLIER = 4, 20  # hops compared by the detector
+RECENT, EARLIER = 1_024, 5_120  # samples compared by the detector
 RELAY = 4  # windows after which a state is old enough to take over
 
 Labels = NDArray[np.int64]  # (hops,), of the window that ends with each hop; -1 where there is no answer
@@ -52,6 +53,21 @@ class Trial:
     change: float
     step: float  # source samples to one
     rate_hz: float
+
+
+@dataclass(frozen=True)
+class Heard:
+    """A stretch of a signal, and what the encoder made of its hops."""
+
+    samples: Samples
+    hops: Hops
+
+    def part(self, first: int, last: int | None = None) -> "Heard":
+        """From one hop to another."""
+        maximum, total = self.hops
+        each = len(self.samples) // len(total)
+        end = None if last is None else last * each
+        return Heard(self.samples[first * each : end], Hops(maximum[first:last], total[first:last]))
 
 
 def through(bundle: Bundle, x: Samples, change: int, names: tuple[str, str], rate_hz: float) -> Trial | None:
@@ -103,6 +119,7 @@ class Follower:
     def __init__(self, bundle: Bundle, head: Head, engine: Engine) -> None:
         self.bundle, self.head, self.engine = bundle, head, engine
         self.hop, self.full = head.hop, head.window // head.hop
+        self.recent, self.earlier = RECENT // head.hop, EARLIER // head.hop  # hops
         self.threshold = np.inf
         self.group = np.arange(len(head.classes))  # of each class: answers within one are the same
 
@@ -111,94 +128,96 @@ class Follower:
         families = [FAMILIES.get(name, name) for name in self.head.classes]
         self.group = np.array([families.index(family) for family in families])
 
-    def encode(self, pieces: Sequence[Samples]) -> list[Hops]:
-        """The hops of each, from an empty state."""
+    def encode(self, pieces: Sequence[Samples]) -> list[Heard]:
+        """Each from an empty state, without what is no whole hop."""
+        pieces = [piece[: len(piece) // self.hop * self.hop] for piece in pieces]
         streams = [self.engine.stream() for _ in pieces]
         hops = self.engine.push(list(zip(streams, pieces, strict=True)))
         for stream in streams:
             stream.close()
-        return hops
+        return [Heard(*pair) for pair in zip(pieces, hops, strict=True)]
 
-    def labels(self, hops: Hops, growing: bool) -> Labels:
+    def labels(self, heard: Heard, growing: bool) -> Labels:
         """The class of each hop's window since the hops began; none before it is full, unless it may grow."""
         window = Window(self.bundle.encoder, self.hop, self.head.window)
-        chosen = self.head.answer(window.push(hops))[0]
+        rows = window.push(heard.hops)
+        if self.bundle.measured:
+            measures = Measures(self.hop, self.head.window)
+            rows = np.concatenate([rows, measures.push(heard.samples)], 1)
+        chosen = self.head.answer(rows)[0]
         found = np.where(chosen >= 0, self.group[chosen], -1)
         if not growing:
             found[: self.full - 1] = -1
         return found
 
-    def statistic(self, hops: Hops) -> NDArray[np.float64]:
+    def statistic(self, heard: Heard) -> NDArray[np.float64]:
         """For each hop, how far the newest hops' mean features lie from the earlier ones', in deviations."""
-        features = hops.total / self.hop  # (hops, reduced)
+        features = heard.hops.total / self.hop  # (hops, reduced)
         out = np.zeros(len(features))
-        for k in range(RECENT + EARLIER, len(features) + 1):
-            earlier, recent = features[k - RECENT - EARLIER : k - RECENT], features[k - RECENT : k]
-            spread = earlier.var(0, ddof=1) * (1 / RECENT + 1 / EARLIER) + 1e-12
+        for k in range(self.recent + self.earlier, len(features) + 1):
+            earlier, recent = np.split(features[k - self.recent - self.earlier : k], [self.earlier])
+            spread = earlier.var(0, ddof=1) * (1 / self.recent + 1 / self.earlier) + 1e-12
             out[k - 1] = np.mean(np.square(recent.mean(0) - earlier.mean(0)) / spread)
         return out
 
-    def calibrate(self, steady: Sequence[Hops], false_alarms: float) -> None:
+    def calibrate(self, steady: Sequence[Heard], false_alarms: float) -> None:
         """Set the threshold that hops of steady signals pass at this rate."""
-        values = np.concatenate([self.statistic(hops)[RECENT + EARLIER :] for hops in steady])
+        values = np.concatenate([self.statistic(heard)[self.recent + self.earlier :] for heard in steady])
         self.threshold = float(np.quantile(values, 1 - false_alarms))
 
-    def changes(self, hops: Hops) -> list[int]:
+    def changes(self, heard: Heard) -> list[int]:
         """The hops, counted from 1, at which the detector says so; then it waits for new earlier ones."""
         found: list[int] = []
-        for k, value in enumerate(self.statistic(hops), 1):
-            if value > self.threshold and (not found or k - found[-1] >= RECENT + EARLIER):
+        for k, value in enumerate(self.statistic(heard), 1):
+            if value > self.threshold and (not found or k - found[-1] >= self.recent + self.earlier):
                 found.append(k)
         return found
 
 
-def as_is(model: Follower, trial: Trial, hops: Hops) -> Labels:
+def as_is(model: Follower, trial: Trial, heard: Heard) -> Labels:
     """No reset."""
-    return model.labels(hops, growing=False)
+    return model.labels(heard, growing=False)
 
 
-def cut(model: Follower, hops: Hops, at: Sequence[int]) -> Labels:
+def cut(model: Follower, heard: Heard, at: Sequence[int]) -> Labels:
     """The window emptied at these hops; what is left of it grows again."""
-    edges = [0, *at, len(hops.total)]
-    parts = [
-        model.labels(Hops(hops.maximum[a:b], hops.total[a:b]), growing=a > 0) for a, b in pairwise(edges)
-    ]
-    return np.concatenate(parts)
+    edges = [0, *at, len(heard.hops.total)]
+    return np.concatenate([model.labels(heard.part(a, b), growing=a > 0) for a, b in pairwise(edges)])
 
 
-def told_window(model: Follower, trial: Trial, hops: Hops) -> Labels:
+def told_window(model: Follower, trial: Trial, heard: Heard) -> Labels:
     """The window emptied at the change."""
-    return cut(model, hops, [round(trial.change / model.hop)])
+    return cut(model, heard, [round(trial.change / model.hop)])
 
 
-def told_both(model: Follower, trial: Trial, hops: Hops) -> Labels:
+def told_both(model: Follower, trial: Trial, heard: Heard) -> Labels:
     """Encoder and window emptied at the change."""
     at = round(trial.change / model.hop)
     (fresh,) = model.encode([trial.samples[at * model.hop :]])
-    return np.concatenate([model.labels(hops, False)[:at], model.labels(fresh, True)])
+    return np.concatenate([model.labels(heard, False)[:at], model.labels(fresh, True)])
 
 
-def found_window(model: Follower, trial: Trial, hops: Hops) -> Labels:
+def found_window(model: Follower, trial: Trial, heard: Heard) -> Labels:
     """The window emptied but for the newest hops, once a change is found."""
-    labels = model.labels(hops, False)
-    for at in model.changes(hops):
-        since = Hops(hops.maximum[at - RECENT :], hops.total[at - RECENT :])
-        labels[at - 1 :] = model.labels(since, True)[RECENT - 1 :]
+    labels = model.labels(heard, False)
+    for at in model.changes(heard):
+        since = heard.part(at - model.recent)
+        labels[at - 1 :] = model.labels(since, True)[model.recent - 1 :]
     return labels
 
 
-def found_both(model: Follower, trial: Trial, hops: Hops) -> Labels:
+def found_both(model: Follower, trial: Trial, heard: Heard) -> Labels:
     """Encoder and window emptied once a change is found, and given the newest hops again."""
-    labels = model.labels(hops, False)
-    for at in model.changes(hops):
-        (fresh,) = model.encode([trial.samples[(at - RECENT) * model.hop :]])
-        labels[at - 1 :] = model.labels(fresh, True)[RECENT - 1 : RECENT - 1 + len(labels) - at + 1]
+    labels = model.labels(heard, False)
+    for at in model.changes(heard):
+        (fresh,) = model.encode([trial.samples[(at - model.recent) * model.hop :]])
+        labels[at - 1 :] = model.labels(fresh, True)[model.recent - 1 :]
     return labels
 
 
-def relay(model: Follower, trial: Trial, hops: Hops) -> Labels:
+def relay(model: Follower, trial: Trial, heard: Heard) -> Labels:
     """A fresh state each RELAY windows; each answers from its RELAY-th window to its 2 RELAY-th."""
-    labels, span = model.labels(hops, False), RELAY * model.full
+    labels, span = model.labels(heard, False), RELAY * model.full
     starts = list(range(span, len(labels) - span, span))
     ends = [(start + 2 * span) * model.hop for start in starts]
     pieces = [trial.samples[s * model.hop : e] for s, e in zip(starts, ends, strict=True)]
@@ -208,7 +227,7 @@ def relay(model: Follower, trial: Trial, hops: Hops) -> Labels:
     return labels
 
 
-WAYS: dict[str, Callable[[Follower, Trial, Hops], Labels]] = {
+WAYS: dict[str, Callable[[Follower, Trial, Heard], Labels]] = {
     "as it is": as_is,
     "told, window": told_window,
     "told, encoder and window": told_both,
@@ -236,11 +255,8 @@ def measure(
     model: Follower, trials: Sequence[Trial], stable: int, false_alarms: float
 ) -> list[dict[str, Any]]:
     """One row for each way and trial."""
-    hops = [model.encode([trial.samples])[0] for trial in trials]
-    held_out = [
-        Hops(h.maximum[: int(t.change / model.hop)], h.total[: int(t.change / model.hop)])
-        for h, t in zip(hops[1::2], trials[1::2], strict=True)
-    ]
+    heard = [model.encode([trial.samples])[0] for trial in trials]
+    held_out = [h.part(0, int(t.change / model.hop)) for h, t in zip(heard[1::2], trials[1::2], strict=True)]
     model.calibrate(held_out, false_alarms)  # on every second trial; the other half are reported
     rows = []
     with Progress("following", len(trials)) as progress:
@@ -248,7 +264,7 @@ def measure(
             trial = trials[n]
             was, now = (model.group[model.head.classes.index(name)] for name in trial.names)
             for way, labels_of in WAYS.items():
-                labels = labels_of(model, trial, hops[n])
+                labels = labels_of(model, trial, heard[n])
                 late = delay(labels, now, trial.change, model.hop, stable)
                 rows.append(
                     {

@@ -19,6 +19,7 @@ from training.datasets import open_dataset, open_stretches
 from training.embed import Embeddings
 from training.heads import Fit, Identity, Search, fit_head, measured_weights
 from training.partition import label_budget
+from training.signals.classes import NOISE
 
 Embed = Callable[[Samples], Embeddings]
 
@@ -46,6 +47,8 @@ def fit_recordings(args: argparse.Namespace, bundle: Bundle, search: Search) -> 
     embedder = Embedder(bundle, open_engine(bundle.encoder, like.hop), like)
     found: list[tuple[str, NDArray[np.float32]]] = []
     for number, stretch in enumerate(open_stretches(args.data), 1):
+        if stretch.label == NOISE:  # the front end says where nothing is, not the head
+            continue
         if stretch.rate_hz is None:
             raise ConfigError(f"{args.data} has a recording without a sample rate")
         past = min(stretch.start, embedder.past)
