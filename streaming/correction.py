@@ -34,14 +34,19 @@ class Correction:
         self._power = 0.0
 
     @property
+    def known(self) -> bool:
+        """Whether enough was seen."""
+        return self._weight >= ENOUGH
+
+    @property
     def dc(self) -> complex:
         """The direct current, 0 until enough was seen."""
-        return self._sum / self._weight if self._weight >= ENOUGH else 0j
+        return self._sum / self._weight if self.known else 0j
 
     @property
     def image(self) -> complex:
         """w, 0 until enough was seen."""
-        if self._weight < ENOUGH:
+        if not self.known:
             return 0j
         mean = self._sum / self._weight
         power = self._power / self._weight - abs(mean) ** 2
@@ -63,7 +68,7 @@ class Correction:
         """(T,) to (T,), corrected by what was learnt before."""
         if not isinstance(samples, np.ndarray) or samples.dtype != np.complex64 or samples.ndim != 1:
             raise InputError(f"samples are {describe(samples)}; expected complex64 of shape (samples,)")
-        if self._weight < ENOUGH:
+        if not self.known:
             return samples
         out = samples - np.complex64(self.dc)
         # By parts: numpy's complex product may round the last samples of an array otherwise than the rest.

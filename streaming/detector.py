@@ -29,6 +29,7 @@ MARGIN = 10**0.2  # 2 dB: real noise is not flat
 BESIDE, BESIDE_TAPS = 2.0, np.full(17, 1 / 17)  # below this ratio, over so many bins, there is only noise
 PRIOR = 16  # blocks that the first level counts for in the average: one block's bins scatter widely
 SILENCE = 1e-15  # 150 dB below full scale: a floor that can be divided by
+DIRECT = slice(BINS // 2 - 2, BINS // 2 + 3)  # bins that a direct current reaches
 Spectrum = NDArray[np.float64]  # (BINS,), from -1/2 to 1/2 of the rate
 
 
@@ -92,8 +93,8 @@ class Detector:
         self._active = False
         self._quiet = 0  # blocks since the last loud one
 
-    def push(self, samples: Samples) -> list[Verdict]:
-        """The verdicts on the blocks that these samples complete."""
+    def push(self, samples: Samples, blind: bool = False) -> list[Verdict]:
+        """The verdicts on the blocks that these samples complete; `blind` to what is at zero frequency."""
         if not isinstance(samples, np.ndarray) or samples.dtype != np.complex64 or samples.ndim != 1:
             raise InputError(f"samples are {describe(samples)}; expected complex64 of shape (samples,)")
         if not np.isfinite(samples).all():
@@ -101,7 +102,7 @@ class Detector:
         held = np.concatenate([self._held, samples])
         whole = len(held) // self.block
         self._held = held[whole * self.block :].copy()
-        return [self._judge(held[i * self.block : (i + 1) * self.block]) for i in range(whole)]
+        return [self._judge(held[i * self.block : (i + 1) * self.block], blind) for i in range(whole)]
 
     def spectrum(self, block: Samples) -> Spectrum:
         """Power a bin, so that the mean over the bins is the mean power; half-overlapping Hann windows."""
@@ -121,8 +122,10 @@ class Detector:
         total = np.concatenate([[0.0], np.cumsum(values)])
         return np.asarray((total[self._first + self._width] - total[self._first]) / self._width)
 
-    def _judge(self, block: Samples) -> Verdict:
+    def _judge(self, block: Samples, blind: bool) -> Verdict:
         spectrum = self.spectrum(block)
+        if blind:
+            spectrum[DIRECT] = np.mean([spectrum[BINS // 2 - 5], spectrum[BINS // 2 + 5]])
         level = self.level(spectrum)
         if self._floor is None:
             self._floor = np.full(BINS, level)

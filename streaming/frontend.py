@@ -18,7 +18,7 @@ import numpy as np
 from streaming.agc import describe
 from streaming.block import Block, Samples
 from streaming.channel import Channel
-from streaming.correction import Correction
+from streaming.correction import ENOUGH, Correction
 from streaming.detector import BINS, Detector, Verdict
 from streaming.errors import ConfigError, InputError
 from streaming.follower import Begins, Follower, Piece
@@ -123,6 +123,7 @@ class FrontEnd:
             self.block, hang=max(1, round(settings.hang_s * self.channel_hz / self.block))
         )
         self.correction.reset()
+        self._heard = 0  # samples since
 
     def _begin(self, index: int, beginning: Begins) -> None:
         """Begin anew at this sample: the noise and the receiver are still known, the past is not."""
@@ -133,8 +134,12 @@ class FrontEnd:
             self.channel.reset()
 
     def _grid(self, samples: Samples) -> Output:
+        # At first the receiver's direct current is not known and looks like a carrier.
+        blind = self._heard < 2 * ENOUGH and not self.correction.known
+        blind = blind and (self.channel is None or self.channel.offset_hz == 0)
+        self._heard += len(samples)
         corrected = self.correction.push(samples)
-        verdicts = self.detector.push(self.channel.push(corrected) if self.channel else corrected)
+        verdicts = self.detector.push(self.channel.push(corrected) if self.channel else corrected, blind)
         out = [item for verdict in verdicts for item in self._block(verdict)]
         if verdicts and not any(verdict.active or verdict.loud for verdict in verdicts):
             self.correction.learn(samples)

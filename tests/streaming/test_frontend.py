@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streaming.block import Block
+from streaming.correction import ENOUGH
 from streaming.errors import ConfigError, InputError
 from streaming.frontend import FrontEnd, FrontEndSettings, Piece, Silence
 from tests.require import shared
@@ -169,6 +170,16 @@ def test_a_pause_belongs_to_the_signal_and_a_long_one_ends_it():
         x[begin : begin + 10_000] += psk(10_000, 20, 0.1, 0.2)
     found = [p.start for p in pieces(run(x)[0]) if p.begins]
     assert found == [pytest.approx(20_000, abs=512), pytest.approx(80_000, abs=512)]
+
+
+def test_a_direct_current_from_the_first_sample_on_is_no_signal():
+    assert not pieces(run(noise(200_000) + np.complex64(0.05 - 0.03j))[0])
+
+
+def test_a_narrow_signal_on_the_receivers_centre_is_found_all_the_same():
+    found = pieces(run(noise(200_000) + psk(200_000, 200, 0.0, 0.1))[0])
+    assert found[0].start <= 2 * ENOUGH  # as soon as a direct current would be known
+    assert abs(found[0].estimate.offset) < 500
 
 
 def test_bad_samples_are_refused_and_nothing_has_changed():
