@@ -132,7 +132,7 @@ class Answers:
         }
         self.latest = message
         self.hub.publish(f"{self.stream.id}/reports", json.dumps(message))
-        event = self.detector.push(short)
+        event = self.detector.push(short, self.head.family_of)
         if event:
             self.journal.tell(event)
 

@@ -1,9 +1,11 @@
 """Events: a change of what is on the air, told once it has lasted.
 
 A new label must come in at least `hits` hops and last `min_ms` before it is an event; whatever ends earlier
-was no emission worth a message, only a doubtful hop.
+was no emission worth a message, only a doubtful hop. The family of the class that the last event told is no
+new label: the head is only less sure.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,9 +55,9 @@ class Detector:
         self.first: Run | None = None  # report of another label that may become an event
         self.hops = 0
 
-    def push(self, report: Run) -> Event | None:
-        """The event that this report makes certain, if any."""
-        if report.label == self.label:
+    def push(self, report: Run, families: Mapping[str, str]) -> Event | None:
+        """The event that this report makes certain, if any; `families` are those of the head's classes."""
+        if report.label in (self.label, families.get(self.label)):
             self.first = None
             return None
         if self.first is None or self.first.label != report.label:

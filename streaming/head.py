@@ -228,6 +228,11 @@ class Head:
         return Named(labels, families, probability, probabilities)
 
     @cached_property
+    def family_of(self) -> dict[str, str]:
+        """The family of each class, where the head knows families."""
+        return dict(zip(self.classes, self.families, strict=False))
+
+    @cached_property
     def known_families(self) -> tuple[str, ...]:
         """Each family once, in the order of the classes."""
         return tuple(dict.fromkeys(self.families))

@@ -31,10 +31,11 @@ def waited(condition, seconds=15):
         time.sleep(0.02)
 
 
-def told(reports, hits=25, min_ms=1500):
+def told(reports, families=None):
     """The labels of the events that these (label, hops) reports of a second each make."""
-    detector = Detector("", hits, min_ms)
-    found = [detector.push(run(i, label, hops=hops)) for i, (label, hops) in enumerate(reports)]
+    detector = Detector("", hits=25, min_ms=1500)
+    runs = [run(i, label, hops=hops) for i, (label, hops) in enumerate(reports)]
+    found = [detector.push(each, families or {}) for each in runs]
     return [(each.label, each.previous, each.start_sample) for each in found if each]
 
 
@@ -44,6 +45,14 @@ def test_a_change_is_an_event_once_it_has_lasted():
     assert told([("A", 5)] * 4) == []  # long enough in time, not in hops
     assert told([("A", 20), ("A", 20), ("B", 90), ("A", 9), ("B", 90)]) == [("A", "", 0)]
     assert told([("A", 90)] * 2 + [("B", 90)] * 5) == [("A", "", 0), ("B", "A", 2000)]
+
+
+def test_a_family_is_no_change_from_its_class_but_from_another_one():
+    families = {"QPSK": "PSK", "8PSK": "PSK", "16QAM": "QAM"}
+    doubtful = [("QPSK", 90)] * 2 + [("PSK", 90)] * 5
+    assert told(doubtful, families) == [("QPSK", "", 0)]
+    assert told([*doubtful, *[("QAM", 90)] * 2], families)[1:] == [("QAM", "QPSK", 7000)]
+    assert told([*doubtful, *[("8PSK", 90)] * 2], families)[1:] == [("8PSK", "QPSK", 7000)]
 
 
 @pytest.fixture

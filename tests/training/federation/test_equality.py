@@ -70,6 +70,7 @@ def test_four_station_processes_give_what_one_process_gives(tmp_path):
 
 
 @pytest.mark.acceptance
+@pytest.mark.timeout(1_500)
 def test_the_papers_clients_over_ten_rounds_give_what_one_process_gives(tmp_path):
     recipe = Recipe(TripletSettings(), rounds=10, steps=5)
     assert (
