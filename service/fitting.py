@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from service.embedding import Embedder
 from service.labels import Label, LabelStore
 from streaming.bundle import Bundle, encoder_sha256, load_bundle
+from streaming.embedding import Embedder
 from streaming.engine import open_engine
 from streaming.errors import InputError, WavetellError
 from streaming.head import Head

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service import sigmf
-from service.embedding import Embedder
 from service.errors import Conflict, NotFound
 from service.ids import new_id
 from service.ring import Ring
 from service.store import bytes_in, checked_name
 from streaming.block import Samples
+from streaming.embedding import Embedder
 from streaming.errors import ConfigError
 from streaming.files import write_whole
 from streaming.prediction import utc_text

@@ -14,11 +14,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 from service.answers import Answers
-from service.embedding import past_samples
 from service.latency import Latency
 from service.streams import Stream
 from streaming.block import Block
 from streaming.bundle import Bundle, encoder_sha256
+from streaming.embedding import past_samples
 from streaming.engine import Engine
 from streaming.errors import ConfigError, InputError
 from streaming.head import Head

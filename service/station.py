@@ -14,7 +14,6 @@ from typing import Any
 from hardware import source_address
 from service.answers import Answers
 from service.database import open_database
-from service.embedding import Embedder
 from service.errors import Conflict, NotFound
 from service.events import Detector, Event
 from service.fitting import Fitter
@@ -30,6 +29,7 @@ from service.sinks import open_sinks
 from service.store import checked_name
 from service.streams import Limits, Stream
 from streaming.bundle import Bundle
+from streaming.embedding import Embedder
 from streaming.engine import Engine, open_engine
 from streaming.errors import ConfigError, InputError, WavetellError
 from streaming.files import write_whole

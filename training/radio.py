@@ -8,8 +8,9 @@ pauses, changes without a pause, wrong bandwidths and missed beginnings included
 """
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 
 import numpy as np
@@ -114,14 +115,19 @@ def model_settings(settings: FrontEndSettings) -> dict[str, float]:
 def heard(classes: list[str], conditions: Conditions, seed: int) -> Iterator[Samples]:
     """For ever: the samples of one signal after the other, from one new beginning to the next."""
     stream = Stream(at_random(classes, EMISSION, conditions, seed), conditions, seed)
-    front, index, held = FrontEnd(FRONTEND), 0, list[Samples]()
-    while True:
-        block = Block(stream.next(CHUNK), index, RATE_HZ)
-        index = block.end
-        for item in front.push(block):
+    return signals(Block(stream.next(CHUNK), i * CHUNK, RATE_HZ) for i in count())
+
+
+def signals(blocks: Iterable[Block]) -> Iterator[Samples]:
+    """What the front end finds in a stream: the samples of one signal after the other."""
+    front, held = FrontEnd(FRONTEND), list[Samples]()
+    for out in chain(map(front.push, blocks), (front.flush() for _ in range(1))):
+        for item in out:
             if not isinstance(item, Piece):
                 continue
             if item.begins and held:
                 yield np.concatenate(held)
                 held = []
             held.append(item.samples)
+    if held:
+        yield np.concatenate(held)

@@ -34,7 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--folder", type=Path, default=Path("runs/federation"), help="where it lives")
     group = parser.add_argument_group("a new federation")
     group.add_argument("--run-name", default="main", metavar="NAME", help="what it is called [main]")
-    group.add_argument("--recipe", default="wavetell", help="wavetell (default) or paper")
+    group.add_argument(
+        "--recipe", default="wavetell", help="wavetell (default), paper, or radio for what is heard"
+    )
     group.add_argument("--rounds", type=int, help="models to make; default: the recipe's")
     group.add_argument("--steps", type=int, help="steps a station and round; default: the recipe's")
     group.add_argument("--seed", type=int, default=0)

@@ -21,10 +21,19 @@ import argparse
 import json
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from streaming.errors import ConfigError
 from streaming.head import Mode
 from training.synthetic import Heterogeneity, listener, paper_clients
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from streaming.block import Samples
+    from streaming.bundle import Bundle
+    from training.embed import Embeddings
+    from training.heads import Fit, Search
 
 PAPER: dict[str, Heterogeneity] = {"paper": "labels", "paper-snr": "snr", "paper-cfo": "cfo"}
 
@@ -58,10 +67,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Fit, save, and say what cross-validation found."""
-    from service.set_heads import fit_frames, fit_recordings
     from streaming.bundle import encoder_sha256, load_bundle
+    from streaming.pipeline import choose_head
     from training.evaluate import embedder, fit_clients
     from training.heads import Identity, Search
+    from training.recording_head import fit_recordings
 
     bundle = load_bundle(args.model)
     past = args.live or 0
@@ -90,7 +100,8 @@ def run(args: argparse.Namespace) -> None:
         identity = Identity("", classes, mode, args.window, hop, encoder_sha256(bundle.encoder))
         fits = fit_clients(clients, embed, identity, args.seed, past, search)
     elif "fraction" in bundle.meta.get("frontend", {}):
-        fits = fit_recordings(args, bundle, search)
+        name, like = args.head or Path(args.data).stem, choose_head(bundle, "", "live")
+        fits = {name: fit_recordings(bundle, like, args.data, name, search, args.labels)}
     else:
         fits = fit_frames(args, bundle, embed, mode, search)
     suffix = "-live" if mode == "live" and args.data in PAPER else ""
@@ -103,8 +114,13 @@ def run(args: argparse.Namespace) -> None:
     }
     bundle.meta.setdefault("provenance", {})[f"{args.data}{suffix}"] = provenance
     bundle.save(args.out)
+    tell(args, bundle, {name + suffix: fit for name, fit in fits.items()})
+
+
+def tell(args: argparse.Namespace, bundle: "Bundle", fits: dict[str, "Fit"]) -> None:
+    """What was fitted, in words or as JSON."""
     summary = {
-        name + suffix: {
+        name: {
             "classes": fit.head.classes,
             "C": str(fit.C),
             "gamma": fit.head.gamma,
@@ -125,3 +141,29 @@ def run(args: argparse.Namespace) -> None:
             f"   held out {100 * float(str(row['held_out_accuracy'])):.1f} %"
         )
     print(f"written to {args.out}")
+
+
+def fit_frames(
+    args: argparse.Namespace,
+    bundle: "Bundle",
+    embed: "Callable[[Samples], Embeddings]",
+    mode: Mode,
+    search: "Search",
+) -> dict[str, "Fit"]:
+    """A head from the frames of a data set."""
+    from streaming.bundle import encoder_sha256
+    from training.datasets import open_dataset
+    from training.heads import Identity, fit_head
+    from training.partition import label_budget
+
+    samples = (args.live or 0) + args.window
+    frames = open_dataset(args.data, samples=samples)
+    if frames.iq.shape[1] != samples:
+        raise ConfigError(
+            f"{args.data} has frames of {frames.iq.shape[1]}; use --window {frames.iq.shape[1]}"
+        )
+    if args.labels:
+        frames = frames.take(label_budget(frames.label, args.labels, args.seed))
+    name, hop = args.head or Path(args.data).stem, args.hop or args.window
+    identity = Identity(name, frames.classes, mode, args.window, hop, encoder_sha256(bundle.encoder))
+    return {name: fit_head(embed(frames.iq), frames.label, identity, search)}

@@ -12,7 +12,6 @@ import service.streams
 from hardware.source import Counts, Source
 from service.answers import Answers
 from service.cli import main
-from service.embedding import Embedder
 from service.events import Detector
 from service.hub import Hub
 from service.predictor import Predictor
@@ -20,6 +19,7 @@ from service.runtime import Runtime
 from service.streams import Limits, Stream
 from streaming.block import Block
 from streaming.bundle import Bundle
+from streaming.embedding import Embedder
 from streaming.encoder import Encoder, EncoderShape
 from streaming.engine import open_engine
 from streaming.errors import InputError

@@ -4,7 +4,7 @@ This is what runs in the station's child process; it needs torch, the rest of th
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, is_dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -13,11 +13,11 @@ from typing import Any, get_type_hints
 import numpy as np
 
 from hardware import open_source
-from streaming.block import Samples
+from streaming.block import Block, Samples
 from streaming.bundle import Bundle
 from streaming.encoder import Encoder
 from streaming.errors import InputError
-from training.augment import Level, at_level
+from training.augment import at_level
 from training.checkpoint import load_checkpoint
 from training.describe import DescribeSettings
 from training.federation.codec import Floats
@@ -26,18 +26,20 @@ from training.federation.manifest import Manifest
 from training.halves import HalvesSettings
 from training.pretrain import Model
 from training.probe import probe
+from training.radio import FRONTEND, STATIONS, model_settings, signals
 from training.recipes import Recipe
 from training.rounds import is_trained, train_frames, unlabelled_frames
 from training.synthetic import paper_clients
 from training.triplet import TripletSettings
 
+TUNED_FRAME = STATIONS[0].samples
 OBJECTIVES = {"triplet": TripletSettings, "halves": HalvesSettings, "describe": DescribeSettings}
 
 
 def learn(lesson: Lesson, tell: Callable[[int], None] = lambda steps: None) -> Learnt:
     """Train for a round, from the checkpoint where there is one, to the checkpoint of the finished round."""
     recipe, seed = recipe_from_json(lesson.manifest.recipe, lesson.manifest.rounds), lesson.manifest.seed
-    frames = load_frames(lesson.data, seed, recipe.level)
+    frames = load_frames(lesson.data, seed, recipe)
     base = load_checkpoint(base_path(lesson.folder))
     if base is None:
         raise InputError(f"{lesson.folder} has no global model")
@@ -56,27 +58,38 @@ def learn(lesson: Lesson, tell: Callable[[int], None] = lambda steps: None) -> L
 
 
 @lru_cache(maxsize=8)
-def load_frames(data: Data, seed: int, level: Level) -> Samples:
+def load_frames(data: Data, seed: int, recipe: Recipe) -> Samples:
     """The station's frames (n, N), made or read once."""
     if isinstance(data, Synthetic):
         client = paper_clients(unlabelled=data.frames)[data.number % 4]
-        return unlabelled_frames(client, data.number, seed, level)
-    return at_level(read_frames(data), level)
+        return unlabelled_frames(client, data.number, seed, recipe.level)
+    return at_level(read_frames(data, behind_front_end(recipe)), recipe.level)
 
 
-def read_frames(data: Recordings) -> Samples:
-    """(n, N)."""
+def behind_front_end(recipe: Recipe) -> bool:
+    """Whether the encoder is for signals as the front end finds them."""
+    return isinstance(recipe.objective, DescribeSettings)
+
+
+def read_frames(data: Recordings, tuned: bool) -> Samples:
+    """(n, N), of the signals that the front end finds or of the samples as they are."""
     parts, found = [], 0
+    length = TUNED_FRAME if tuned else data.frame
     for path in sorted(path for path in data.folder.rglob("*") if path.name.endswith(ENDINGS)):
         with open_source(f"file:{path}") as source:
-            for block in source.blocks():
-                count = min(len(block.samples) // data.frame, data.most - found)
-                parts.append(block.samples[: count * data.frame].reshape(count, data.frame))
+            for samples in signals(source.blocks()) if tuned else plain(source.blocks()):
+                count = min(len(samples) // length, data.most - found)
+                parts.append(samples[: count * length].reshape(count, length))
                 found += count
     if not found:
-        endings = ", ".join(ENDINGS)
-        raise InputError(f"{data.folder} holds no recording with {data.frame} samples ({endings})")
+        what = "recording with a signal of" if tuned else "recording with"
+        raise InputError(f"{data.folder} holds no {what} {length:,} samples ({', '.join(ENDINGS)})")
     return np.concatenate(parts)
+
+
+def plain(blocks: Iterable[Block]) -> Iterator[Samples]:
+    """The samples as they are."""
+    return (block.samples for block in blocks)
 
 
 def base_path(folder: Path) -> Path:
@@ -119,7 +132,9 @@ def make_bundle(manifest: Manifest, arrays: Floats, name: str) -> Bundle:
     """A federated model as a bundle without heads."""
     recipe = recipe_from_json(manifest.recipe, manifest.rounds)
     provenance = {"federation": manifest.run, "rounds": manifest.rounds, "seed": manifest.seed}
-    meta = {"level": recipe.level, "provenance": provenance}
+    meta: dict[str, Any] = {"level": recipe.level, "provenance": provenance}
+    if behind_front_end(recipe):
+        meta["frontend"] = model_settings(FRONTEND)
     return Bundle(load_encoder(manifest, arrays), meta=meta, name=name)
 
 

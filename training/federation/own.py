@@ -1,30 +1,51 @@
-"""The new encoder with a head of the station's own, fitted to labels that never leave it."""
+"""The new encoder with a head of the station's own, fitted to labels that never leave it.
+
+Where the recipe ends with outputs set in closed form (`training.canonical`), the station sets them by its own
+frames: they are part of what its head sees, and nobody else's.
+"""
 
 from dataclasses import replace
 from pathlib import Path
 
-from streaming.bundle import Bundle, encoder_sha256
+from streaming.bundle import Bundle, encoder_sha256, load_bundle
+from streaming.pipeline import choose_head
+from training.canonical import settle
 from training.checkpoint import load_checkpoint
 from training.datasets import open_dataset
 from training.evaluate import embedder, labelled_frames
-from training.federation.learner import base_path, make_bundle
+from training.federation.learner import (
+    base_path,
+    behind_front_end,
+    load_frames,
+    make_bundle,
+    recipe_from_json,
+)
 from training.federation.lesson import Synthetic, Wanted
 from training.federation.manifest import Manifest
 from training.frames import Frames
-from training.heads import Identity, fit_head
+from training.heads import Identity, Search, fit_head
+from training.recording_head import fit_recordings
 from training.synthetic import paper_clients
 
 AGC_SAMPLES = 4096.0
+AGREE = 10_000  # frames that the outputs are set by, as `wavetell pretrain` takes
 
 
 def make_own(folder: Path, manifest: Manifest, wanted: Wanted) -> None:
     """Write the newest global model as a bundle, with the station's own head where it has labels."""
     found = load_checkpoint(base_path(folder))
     assert found is not None
+    recipe = recipe_from_json(manifest.recipe, manifest.rounds)
     bundle = make_bundle(manifest, found[0], wanted.out.stem)
-    frames = own_labels(wanted, manifest.seed)
-    if frames is not None:
-        bundle = with_head(bundle, frames, wanted)
+    if recipe.canonical is not None:
+        frames = load_frames(wanted.data, manifest.seed, recipe)[:AGREE]
+        settle(bundle.encoder, [(wanted.head, frames)], recipe.canonical)
+    if behind_front_end(recipe) and wanted.labelled:
+        like = choose_head(load_bundle("radio"), "", "live")  # its window and hop
+        head = fit_recordings(bundle, like, wanted.labelled, wanted.head, Search()).head
+        bundle.heads[wanted.head] = head
+    elif not behind_front_end(recipe) and (labels := own_labels(wanted, manifest.seed)):
+        bundle = with_head(bundle, labels, wanted)
     bundle.save(wanted.out)
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from service.cli import main
-from service.embedding import Embedder
 from streaming.bundle import Bundle, encoder_sha256
+from streaming.embedding import Embedder
 from streaming.encoder import Encoder, EncoderShape
 from streaming.engine import open_engine
 from tests.models import tiny_head

@@ -1,25 +1,33 @@
 """From recordings to the running service: a station learns, fits its head and switches without a gap."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from hardware import open_source
+from service.cli import main
+from streaming.bundle import load_bundle
 from streaming.encoder import EncoderShape
+from streaming.engine import open_engine
+from streaming.pipeline import LivePipeline
+from streaming.prediction import NO_SIGNAL
 from tests.service.conftest import serving as service_running
 from tests.service.conftest import small_bundle
 from tests.training.federation.support import end, serving, take_part, wait_for
 from training.federation.coordinator import Coordinator
 from training.federation.learner import make_manifest
 from training.federation.manifest import Terms
-from training.recipes import Recipe
+from training.recipes import RECIPES, Recipe
 from training.triplet import TripletSettings
 
 SHAPE = EncoderShape(channels=4, depth=2, reduced=6, outputs=5)
 RECIPE = Recipe(TripletSettings(negatives=2), shape=SHAPE, rounds=2, steps=2, batch=8)
 
 
-def run_station(folder, *options, seconds=200):
+def run_station(folder, *options, seconds=200, recipe=RECIPE):
     """A federation of one station, with the real commands."""
-    manifest, model = make_manifest("main", RECIPE, 0)
+    manifest, model = make_manifest("main", recipe, 0)
     coordinator = Coordinator.create(folder / "run", manifest, Terms(quorum=1), model)
     token = coordinator.stations.add("s1")
     with serving(folder / "run") as (_, url):
@@ -58,6 +66,28 @@ def test_a_station_learns_from_a_folder_of_recordings(tmp_path):
     updates = coordinator.store.query("SELECT examples, loss, precision FROM updates")
     assert [(row["examples"], row["precision"]) for row in updates] == [(75, "int8")] * 2
     assert all(np.isfinite(row["loss"]) for row in updates)
+
+
+def test_what_is_heard_by_a_radio_is_learnt_behind_the_front_end(tmp_path):
+    recordings = tmp_path / "recordings"
+    recordings.mkdir()
+    for seed in ("1", "2"):
+        flags = ["--classes", "OOK,2FSK,QPSK", "--seconds", "1", "--seed", seed]
+        assert main(["generate", str(recordings / f"{seed}.sigmf"), *flags]) == 0
+    recipe = replace(RECIPES["radio"], shape=replace(SHAPE, pooling="mean"), rounds=1, steps=1)
+    where = str(recordings)
+    options = ["--recordings", where, "--labelled", where, "--out", str(tmp_path / "own.safetensors")]
+    coordinator = run_station(tmp_path, *options, recipe=recipe)
+    (update,) = coordinator.store.query("SELECT examples, loss FROM updates")
+    assert 20 < update["examples"] < 400  # frames of 1,024 samples at the model's rate, of signals alone
+    bundle = load_bundle(tmp_path / "own.safetensors")
+    assert bundle.measured
+    assert bundle.heads["own"].classes == ("2FSK", "OOK", "QPSK")
+    pipeline = LivePipeline(bundle, bundle.heads["own"], open_engine(bundle.encoder, bundle.heads["own"].hop))
+    with open_source(f"file:{recordings / '1.sigmf-meta'}") as source:
+        answers = [answer for block in source.blocks() for answer in pipeline.push(block)]
+    named = [answer.label for answer in answers if answer.label != NO_SIGNAL]
+    assert {"OOK", "2FSK", "QPSK"} <= set(named)
 
 
 @pytest.mark.acceptance
