@@ -8,6 +8,7 @@ from benchmarks.radio_accuracy import as_evaluation, as_text, draw, percent
 from benchmarks.radio_devices import Recording, decide, report
 from streaming.bundle import Bundle
 from streaming.encoder import Encoder, EncoderShape
+from streaming.measures import COUNT
 
 
 def recordings(rng):
@@ -15,7 +16,7 @@ def recordings(rng):
     for device in range(6):
         label = device % 2
         for _ in range(2):
-            windows = rng.standard_normal((5, 4)) + 6 * label
+            windows = rng.standard_normal((5, 4 + COUNT)) + 6 * label
             yield Recording(f"device {device}", label if device != 5 else 0, windows.astype(np.float32))
 
 
