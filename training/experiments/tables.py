@@ -70,10 +70,15 @@ TABLES = {
         ),
         Table(
             "snr-clients",
-            "clients with different SNRs, synthetic set, 14,000 labels",
-            tuple(Column(f"client {i + 1}", Case(labels=14_000, heterogeneity="snr"), i) for i in range(4)),
+            "clients with different SNRs, synthetic set, 14,000 labels; then with 16-QAM of +-1 and +-3",
+            tuple(
+                Column(f"client {i + 1}{more}", Case(labels=14_000, heterogeneity="snr", unit_power=unit), i)
+                for more, unit in (("", True), (", raw 16-QAM", False))
+                for i in range(4)
+            ),
             NO_CSSL,  # its pairs need clear frames, which three of the clients do not have
-            published=published.SNR_CLIENTS,
+            # The paper does not say which 16-QAM it has; some of its numbers exceed the limit of unit power.
+            published={name: row * 2 for name, row in published.SNR_CLIENTS.items()},
         ),
         Table(
             "cfo",
