@@ -1,13 +1,14 @@
 """The service from outside: a hop's way from a ZMQ socket to a WebSocket, and requests to /predict.
 
 Latency is from handing the last sample of a hop to ZMQ until its answer is read from the WebSocket, all on
-this machine. `live` is one stream, `four` is four streams of 48 kS/s, `readers` adds 50 WebSocket readers to
-one stream, of whom ten never read (their buffers are small, and fill). `predict` sends requests of 16,384
-samples to the service and to a plain FastAPI endpoint with the torch batch encoder and scikit-learn's SVC, in
-turns; a model behind the front end, which a plain endpoint lacks, is replaced by paper-synthetic there.
+this machine, with the service on as many cores as --threads says. `live` is one stream, `four` is four
+streams of 48 kS/s, `readers` adds 50 WebSocket readers to one stream, of whom ten never read (their buffers
+are small, and fill). `predict` sends requests of 16,384 samples to the service and to a plain FastAPI
+endpoint with the torch batch encoder and scikit-learn's SVC, in turns; a model behind the front end, which a
+plain endpoint lacks, is replaced by paper-synthetic there.
 
-The float32 kernel runs the shipped encoder at some 220 kS/s on a core with AVX-512: 250 kS/s on one core
-needs `--backend native-bf16` (some 300 kS/s with level, window and head), a choice that `auto` never makes.
+The float32 kernel runs the encoder of paper-synthetic at some 220 kS/s on a core with AVX-512: 250 kS/s on
+one core needs `--backend native-bf16` (some 300 kS/s with level, window and head), which `auto` never chooses.
 
 examples:
   wavetell bench service
@@ -18,6 +19,7 @@ examples:
 import argparse
 import asyncio
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -64,14 +66,14 @@ def run(args: argparse.Namespace) -> None:
         if scenario == "predict":
             show_predict(compare(options, args), args.json)
         else:
-            show_live(scenario, live(scenario, options, args), args.json)
+            show_live(scenario, live(scenario, options, args, values.threads), args.json)
 
 
-def live(scenario: str, options: list[str], args: argparse.Namespace) -> Outcome:
-    """One of the live scenarios."""
+def live(scenario: str, options: list[str], args: argparse.Namespace, cores: int) -> Outcome:
+    """One of the live scenarios, with the service on so many cores."""
     streams, rate = (4, 48e3) if scenario == "four" else (1, args.rate)
     readers, silent = (50, 10) if scenario == "readers" else (0, 0)
-    with serving([*WAVETELL, "serve", *options]) as base:
+    with serving([*WAVETELL, "serve", *options], cores) as base:
         return asyncio.run(measure(base, streams, rate, args.seconds, readers=readers, silent=silent))
 
 
@@ -90,12 +92,14 @@ def compare(options: list[str], args: argparse.Namespace) -> tuple[Throughput, T
 
 
 @contextmanager
-def serving(command: list[str]) -> Iterator[str]:
-    """A server of its own, with its own data; its address."""
+def serving(command: list[str], cores: int | None = None) -> Iterator[str]:
+    """A server of its own, with its own data, on the last so many cores of this machine; its address."""
     with tempfile.TemporaryDirectory() as data:
         options = ["--port", "0", "--data", data]
         with subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True) as process:
             try:
+                if cores:  # before it has any thread
+                    os.sched_setaffinity(process.pid, sorted(os.sched_getaffinity(0))[-cores:])
                 assert process.stdout is not None
                 base = process.stdout.readline().split()[1].rstrip("/")
                 wait_for(f"{base}/v1/health")
