@@ -11,6 +11,7 @@ examples:
 """
 
 import argparse
+import gc
 import logging
 import sys
 
@@ -41,4 +42,7 @@ def run(args: argparse.Namespace) -> None:
     print(
         f"wavetell: {scheme}://{where}:{port}/ serves {name} on {station.runtime.engine.detail}", flush=True
     )
-    make_server(station, rules, logging.INFO if args.verbose else logging.WARNING).run([listener])
+    server = make_server(station, rules, logging.INFO if args.verbose else logging.WARNING)
+    gc.collect()
+    gc.freeze()  # what is here now stays: going through all of it again would hold up answers for 50 ms
+    server.run([listener])
