@@ -8,7 +8,7 @@ endpoint with the torch batch encoder and scikit-learn's SVC, in turns; a model 
 plain endpoint lacks, is replaced by paper-synthetic there.
 
 The float32 kernel runs the encoder of paper-synthetic at some 220 kS/s on a core with AVX-512: 250 kS/s on
-one core needs `--backend native-bf16` (some 300 kS/s with level, window and head), which `auto` never chooses.
+one core needs `--backend native-bf16` (some 300 kS/s with level, window and head); `auto` never chooses it.
 
 examples:
   wavetell bench service
