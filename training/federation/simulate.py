@@ -79,10 +79,10 @@ def flip(delta: Floats) -> Floats:
 
 
 def noise(delta: Floats) -> Floats:
-    """Someone who has learnt nothing: noise, forty times as strong as the update."""
+    """Someone who has learnt nothing: noise, four times as strong as the update."""
     rng = np.random.default_rng(0)
     return {
-        name: (40 * np.sqrt(np.mean(array**2)) * rng.standard_normal(array.shape)).astype(np.float32)
+        name: (4 * np.sqrt(np.mean(array**2)) * rng.standard_normal(array.shape)).astype(np.float32)
         for name, array in delta.items()
     }
 

@@ -72,7 +72,7 @@ def test_four_station_processes_give_what_one_process_gives(tmp_path):
 @pytest.mark.acceptance
 @pytest.mark.timeout(1_500)
 def test_the_papers_clients_over_ten_rounds_give_what_one_process_gives(tmp_path):
+    """`wavetell pretrain` averages in another order, and Adam makes much of a last bit in fifty steps."""
     recipe = Recipe(TripletSettings(), rounds=10, steps=5)
-    assert (
-        apart(over_http(tmp_path, recipe, 14_000, seconds=3000), in_process(tmp_path, recipe, 14_000)) <= 1e-6
-    )
+    simulated = final_model(simulate(tmp_path / "simulation", recipe, frames=14_000))
+    assert apart(over_http(tmp_path, recipe, 14_000, seconds=1_200), simulated) == 0
