@@ -121,8 +121,8 @@ def heard(classes: list[str], conditions: Conditions, seed: int) -> Iterator[Sam
 def signals(blocks: Iterable[Block]) -> Iterator[Samples]:
     """What the front end finds in a stream: the samples of one signal after the other."""
     front, held = FrontEnd(FRONTEND), list[Samples]()
-    for out in chain(map(front.push, blocks), (front.flush() for _ in range(1))):
-        for item in out:
+    for block in chain(blocks, [None]):
+        for item in front.flush() if block is None else front.push(block):
             if not isinstance(item, Piece):
                 continue
             if item.begins and held:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from streaming.errors import ConfigError
-from training.datasets.recordings import Stretch
+from training.datasets.recordings import LabelledStretch
 from training.frames import Frames
 
 
@@ -40,7 +40,7 @@ def open_dataset(path: str | Path, samples: int = 128) -> Frames:
     raise ConfigError(f"{path.name}: expected .hdf5, .pkl, .dat or a folder of recordings")
 
 
-def open_stretches(path: str | Path) -> Iterator[Stretch]:
+def open_stretches(path: str | Path) -> Iterator[LabelledStretch]:
     """The labelled stretches of a folder of recordings, with all that was recorded before them."""
     path = Path(path)
     if not path.is_dir():

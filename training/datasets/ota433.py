@@ -14,7 +14,7 @@ import numpy as np
 from hardware.recording import read_recording
 from streaming.block import Samples
 from streaming.errors import FormatError
-from training.datasets.recordings import Stretch, all_samples, cut
+from training.datasets.recordings import LabelledStretch, all_samples, cut
 from training.frames import Frames
 
 COLUMNS = {"file", "modulation", "sample_rate_hz", "first_burst_s", "snr_db"}
@@ -35,7 +35,7 @@ def read_ota433(folder: Path, samples: int, most: int = 50) -> Frames:
     return Frames(iq, np.array(label, np.int64), np.array(snr, np.float32), classes)
 
 
-def ota433_stretches(folder: Path) -> Iterator[Stretch]:
+def ota433_stretches(folder: Path) -> Iterator[LabelledStretch]:
     """Every labelled recording, from its first burst on."""
     with (folder / "labels.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -49,10 +49,10 @@ def ota433_stretches(folder: Path) -> Iterator[Stretch]:
         except ValueError:
             raise FormatError(f"labels.csv: {row['file']} lacks a number for rate, burst or SNR") from None
         signal = all_samples(read_recording(folder / row["file"]))
-        yield Stretch(row["modulation"], signal, int(first * rate), len(signal), rate, snr_db)
+        yield LabelledStretch(row["modulation"], signal, int(first * rate), len(signal), rate, snr_db)
 
 
-def bursts(stretch: Stretch, samples: int) -> Samples:
+def bursts(stretch: LabelledStretch, samples: int) -> Samples:
     """The frames (n, samples) of the stretch that lie in a burst."""
     every = cut(stretch.recording, samples)
     noise = float(np.median(np.square(np.abs(every)).mean(1))) if len(every) else 0.0

@@ -10,7 +10,7 @@ from streaming.block import Samples
 
 
 @dataclass(frozen=True)
-class Stretch:
+class LabelledStretch:
     """What was labelled: the samples from `start` to `end` of a recording."""
 
     label: str

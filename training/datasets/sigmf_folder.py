@@ -7,7 +7,7 @@ import numpy as np
 
 from hardware.recording import read_recording
 from streaming.errors import FormatError
-from training.datasets.recordings import Stretch, all_samples, cut
+from training.datasets.recordings import LabelledStretch, all_samples, cut
 from training.frames import Frames
 
 
@@ -23,7 +23,7 @@ def read_sigmf_folder(folder: Path, samples: int) -> Frames:
     return Frames(iq, label.astype(np.int64), np.full(len(iq), np.nan, np.float32), classes)
 
 
-def sigmf_stretches(folder: Path) -> Iterator[Stretch]:
+def sigmf_stretches(folder: Path) -> Iterator[LabelledStretch]:
     """Every annotation with a label."""
     from hardware.sigmf_file import find_pair
 
@@ -39,4 +39,4 @@ def sigmf_stretches(folder: Path) -> Iterator[Stretch]:
             if end > len(signal):
                 raise FormatError(f"{meta}: an annotation ends at sample {end:,} of {len(signal):,}")
             if note.get("core:label"):
-                yield Stretch(str(note["core:label"]), signal, start, end, recording.rate_hz)
+                yield LabelledStretch(str(note["core:label"]), signal, start, end, recording.rate_hz)

@@ -4,7 +4,7 @@ This is what runs in the station's child process; it needs torch, the rest of th
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, is_dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any, get_type_hints
 import numpy as np
 
 from hardware import open_source
-from streaming.block import Block, Samples
+from streaming.block import Samples
 from streaming.bundle import Bundle
 from streaming.encoder import Encoder
 from streaming.errors import InputError
@@ -77,7 +77,8 @@ def read_frames(data: Recordings, tuned: bool) -> Samples:
     length = TUNED_FRAME if tuned else data.frame
     for path in sorted(path for path in data.folder.rglob("*") if path.name.endswith(ENDINGS)):
         with open_source(f"file:{path}") as source:
-            for samples in signals(source.blocks()) if tuned else plain(source.blocks()):
+            blocks = source.blocks()
+            for samples in signals(blocks) if tuned else (block.samples for block in blocks):
                 count = min(len(samples) // length, data.most - found)
                 parts.append(samples[: count * length].reshape(count, length))
                 found += count
@@ -85,11 +86,6 @@ def read_frames(data: Recordings, tuned: bool) -> Samples:
         what = "recording with a signal of" if tuned else "recording with"
         raise InputError(f"{data.folder} holds no {what} {length:,} samples ({', '.join(ENDINGS)})")
     return np.concatenate(parts)
-
-
-def plain(blocks: Iterable[Block]) -> Iterator[Samples]:
-    """The samples as they are."""
-    return (block.samples for block in blocks)
 
 
 def base_path(folder: Path) -> Path:
