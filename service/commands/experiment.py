@@ -7,7 +7,7 @@ downloaded from here: put migou_dataset_19.08_400000x128.pkl and GOLD_XYZ_OSC.00
 scales:
   paper   the paper's protocol in full: days a method
   night   60 rounds, or 10 of 200 steps
-  hour    5 rounds, or 10 of 3 steps: all methods on the synthetic set in about 20 CPU minutes a seed
+  hour    10 rounds, or 10 of 10 steps: all methods on the synthetic set in about 40 CPU minutes a seed
   smoke   does it run?
 
 examples:

@@ -19,19 +19,14 @@ from training.methods import METHODS
 
 SEED = 1_000
 OWN = ("pmsgd", "wavetell")  # choose or bring their own
-SHARE = 0.3  # of the scale's rounds
+SHORT = {"rounds": 2, "pretrain_rounds": 3, "pretrain_steps": 3, "tune_epochs": 2}  # at every scale
 
 
 def cells(scale: Scale, data: Path) -> list[Cell]:
     """One trial for every method and rate."""
     budget = scale.budget
-    short = replace(
-        budget,
-        rounds=max(1, round(SHARE * budget.rounds)),
-        pretrain_rounds=max(1, round(SHARE * budget.pretrain_rounds)),
-        tune_epochs=max(1, round(SHARE * budget.tune_epochs)),
-    )
-    shorter = replace(scale, budget=short, validation=min(scale.test, 1_000), look=100)
+    short = {name: min(most, getattr(budget, name)) for name, most in SHORT.items()}
+    shorter = replace(scale, budget=replace(budget, **short), validation=min(scale.test, 1_000), look=100)
     names = [name for name in LEARNT if name not in OWN]
     return [
         Cell(name, Case(), SEED, shorter, data, (("rate", rate),), trial=True)
@@ -51,7 +46,7 @@ def write(folder: Path, scale: Scale, data: Path, workers: int, tell: Told) -> l
         out.writerow(["method", "rate", "validation_accuracy", "half_width_95"])
         out.writerows([cell.method, cell.budget.rate, f"{s.mean:.2f}", f"{s.half:.2f}"] for cell, s in rows)
     lines = [
-        f"# Learning rates: validation accuracy after {SHARE:.0%} of the scale `{scale.name}`, seed {SEED}",
+        f"# Learning rates: validation accuracy after short runs, scale `{scale.name}`, seed {SEED}",
         "",
         "| method | " + " | ".join(f"{rate:g}" for rate in RATES) + " | chosen |",
         "|---" * (2 + len(RATES)) + "|",

@@ -70,21 +70,21 @@ SCALES = {
     ),
     "hour": Scale(
         "hour",
-        "5 rounds for supervised methods, epochs cut at 44 batches, those of 2,800 labels (4 rounds of 2 "
-        "epochs on measured sets), 10 rounds of 3 steps for self-supervised ones, 6 epochs for their "
-        "classifiers, a fifth of wavetell's steps, a tenth of the unlabelled frames",
+        "10 rounds for supervised methods, epochs cut at 44 batches, those of 2,800 labels (4 rounds of 2 "
+        "epochs on measured sets), 10 rounds of 10 steps for self-supervised ones, 10 epochs for their "
+        "classifiers, two fifths of wavetell's steps, a tenth of the unlabelled frames",
         Budget(
-            rounds=5,
+            rounds=10,
             batches=44,
-            pretrain_steps=3,
-            tune_epochs=6,
+            pretrain_steps=10,
+            tune_epochs=10,
             search=QUICK,
             search_labels=1_400,
             limit_frames=300,
         ),
         measured=(4, 2),
         limit_frames=300,
-        recipe_share=0.2,
+        recipe_share=0.4,
         unlabelled=0.1,
         test=1_700,
         look=2,

@@ -136,8 +136,12 @@ TABLES = {
                 Column("raw level", Case(), changes=(("level", "raw"),)),
                 Column("16-QAM of +-1 and +-3", Case(unit_power=False)),
                 Column("averaged classifiers", Case(), changes=(("federated", True),)),
+                Column("SGD at 0.1", Case(), changes=(("optimiser", "sgd"), ("rate", 0.1))),
             ),
-            ("fedavg", "fedrep", "semiamc", "dae", "cssl-tuned", "cssl-frozen", "cumulants"),
+            (
+                *("fedavg", "fedeamc", "feddyn", "fedrep", "simcse"),
+                *("semiamc", "dae", "cssl-tuned", "cssl-frozen", "cumulants"),
+            ),
         ),
     )
 }
@@ -146,12 +150,14 @@ TABLES = {
 def methods_of(table: Table, column: Column) -> tuple[str, ...]:
     """The methods that a column has.
 
-    The limit is known for synthetic frames only, cumulants and DAE set their own level, and few methods have
-    classifiers that could be averaged.
+    The limit is known for synthetic frames only, cumulants and DAE set their own level, few methods have
+    classifiers that could be averaged, and few sources have another optimiser.
     """
     names = [name for name in table.methods if name != "limit" or not column.case.measured]
     if dict(column.changes).get("federated"):
         names = [name for name in names if name in ("semiamc", "dae", "cssl-tuned", "cssl-frozen")]
+    if "optimiser" in dict(column.changes):
+        names = [name for name in names if name in ("fedavg", "feddyn")]
     if "level" in dict(column.changes):
         names = [name for name in names if name not in ("cumulants", "dae")]
     return tuple(names)

@@ -7,7 +7,7 @@ array([2, 0, ...])
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol
+from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 import torch
@@ -57,6 +57,7 @@ class Budget:
     pretrain_steps: int = 15_000  # a client and round
     pretrain_batch: int = 50
     rate: float = 1e-3
+    optimiser: Literal["adam", "sgd"] = "adam"  # of supervised methods; no source names it
     tune_epochs: int = 100  # of classifiers behind a pretrained encoder
     search: Search = field(default_factory=Search)
     search_labels: int | None = None  # choose C and gamma on so many labels; None: on all

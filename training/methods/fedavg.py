@@ -7,7 +7,7 @@ are divided by their RMS. Nothing in the sources fixes the optimiser: Adam, as i
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -32,8 +32,8 @@ class FedAvg:
     title: ClassVar[str] = "FedAvg-CNN"
     clip: float | None = None  # of the gradient's norm
 
-    def __init__(self, network: Network = Cnn, optimiser: Literal["adam", "sgd"] = "adam") -> None:
-        self.make, self.optimiser_name = network, optimiser
+    def __init__(self, network: Network = Cnn) -> None:
+        self.make = network
 
     def fit(self, clients: Sequence[ClientFrames], budget: Budget, seed: int, track: Track) -> None:
         """All rounds, from a network drawn at random."""
@@ -126,7 +126,7 @@ class FedAvg:
 
     def optimiser(self, parameters: list[nn.Parameter], rate: float) -> torch.optim.Optimizer:
         """A new optimiser; none outlives a client's round."""
-        if self.optimiser_name == "sgd":
+        if self.budget.optimiser == "sgd":
             return torch.optim.SGD(parameters, rate)
         return torch.optim.Adam(parameters, rate, fused=True)
 

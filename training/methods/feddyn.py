@@ -8,7 +8,7 @@ start from theta^t; the model that answers is mean_c theta_c. Statistics of batc
 """
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -26,10 +26,8 @@ class FedDyn(FedAvg):
     title: ClassVar[str] = "FedDyn-CNN"
     clip = 10.0
 
-    def __init__(
-        self, network: Network = Cnn, optimiser: Literal["adam", "sgd"] = "adam", strength: float = 0.01
-    ) -> None:
-        super().__init__(network, optimiser)
+    def __init__(self, network: Network = Cnn, strength: float = 0.01) -> None:
+        super().__init__(network)
         self.strength = strength
 
     def prepare(self) -> None:

@@ -3,7 +3,7 @@
 h_c(theta) = f_c(theta) + mu/2 |theta - theta^t|^2,      mu = 0.01
 """
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from torch import Tensor
 
@@ -19,10 +19,8 @@ class FedProx(FedAvg):
 
     title: ClassVar[str] = "FedProx-CNN"
 
-    def __init__(
-        self, network: Network = Cnn, optimiser: Literal["adam", "sgd"] = "adam", mu: float = 0.01
-    ) -> None:
-        super().__init__(network, optimiser)
+    def __init__(self, network: Network = Cnn, mu: float = 0.01) -> None:
+        super().__init__(network)
         self.mu = mu
 
     def local(self, client: int, number: int, shared: Arrays) -> tuple[Arrays, float]:

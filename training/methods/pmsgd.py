@@ -5,7 +5,7 @@ and on the same batches, and takes the one whose training loss on that fifth is 
 once or in every round is not said: `each_round`.)
 """
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import torch
 
@@ -24,10 +24,8 @@ class Pmsgd(FedAvg):
 
     title: ClassVar[str] = "PMSGD-CNN"
 
-    def __init__(
-        self, network: Network = Cnn, optimiser: Literal["adam", "sgd"] = "adam", each_round: bool = True
-    ) -> None:
-        super().__init__(network, optimiser)
+    def __init__(self, network: Network = Cnn, each_round: bool = True) -> None:
+        super().__init__(network)
         self.each_round = each_round
 
     def prepare(self) -> None:

@@ -16,9 +16,8 @@ from training.methods.fedrep import FedRep
 from training.methods.track import Track
 
 RATE, SEED = 0.1, 3
-FULL = replace(
-    BUDGET, rounds=2, batch=1_000, rate=RATE
-)  # one batch an epoch: one step that order cannot change
+# One batch an epoch: one step that order cannot change.
+FULL = replace(BUDGET, rounds=2, batch=1_000, rate=RATE, optimiser="sgd")
 CLIENTS = two_clients()
 BY_HAND = [Numpy2(client) for client in CLIENTS]
 N = [hand.n for hand in BY_HAND]
@@ -38,7 +37,7 @@ def test_fedavg_is_the_sample_weighted_mean_of_local_steps():
     theta = start(SEED)
     for _ in range(2):
         theta = mean([step(theta, hand.gradient(theta), RATE) for hand in BY_HAND], N)
-    close(fitted(FedAvg(Linear2, "sgd")).rounds.shared, theta)
+    close(fitted(FedAvg(Linear2)).rounds.shared, theta)
 
 
 def test_adam_takes_the_step_of_its_paper():
@@ -47,7 +46,7 @@ def test_adam_takes_the_step_of_its_paper():
     for hand in BY_HAND:
         g = hand.gradient(theta)  # after one step the corrected moments are g and g^2
         parts.append({n: theta[n] - RATE * g[n] / (np.abs(g[n]) + 1e-8) for n in theta})
-    found = fitted(FedAvg(Linear2), replace(FULL, rounds=1)).rounds.shared
+    found = fitted(FedAvg(Linear2), replace(FULL, rounds=1, optimiser="adam")).rounds.shared
     close(found, mean(parts, N), tolerance=1e-4)  # where g is nearly 0, its sign is float32's
 
 
@@ -62,7 +61,7 @@ def test_fedprox_pulls_back_with_half_mu_times_the_squared_distance():
                 local = step(local, pull, RATE)
             parts.append(local)
         theta = mean(parts, N)
-    found = fitted(FedProx(Linear2, "sgd", mu=mu), replace(FULL, epochs=3))
+    found = fitted(FedProx(Linear2, mu=mu), replace(FULL, epochs=3))
     close(found.rounds.shared, theta)
 
 
@@ -73,7 +72,7 @@ def test_fedeamc_weighs_classes_by_the_largest_count_over_theirs():
     for _ in range(2):
         pairs = zip(BY_HAND, weights, strict=True)
         theta = mean([step(theta, hand.gradient(theta, w), RATE) for hand, w in pairs], N)
-    close(fitted(FedeAmc(Linear2, "sgd")).rounds.shared, theta)
+    close(fitted(FedeAmc(Linear2)).rounds.shared, theta)
 
 
 def test_feddyn_follows_its_three_equations():
@@ -94,14 +93,14 @@ def test_feddyn_follows_its_three_equations():
             parts.append(local)
         average = mean(parts, [1, 1])
         cloud = {n: average[n] + mean(h, [1, 1])[n] for n in average}
-    method = fitted(FedDyn(Linear2, "sgd", strength=a), replace(FULL, epochs=2))
+    method = fitted(FedDyn(Linear2, strength=a), replace(FULL, epochs=2))
     close(method.personal(0), average)
     close(method.rounds.shared, cloud)
     close(method.rounds.own[1], h[1])
 
 
 def test_feddyn_cuts_gradients_at_norm_ten():
-    method, theta = FedDyn(Linear2, "sgd", strength=1e4), start(SEED)
+    method, theta = FedDyn(Linear2, strength=1e4), start(SEED)
     found = fitted(method, replace(FULL, rounds=1, rate=1e-3))
     moved = [found.rounds.own[i] for i in range(2)]  # h is what a client moved by in its first round
     for i, hand in enumerate(BY_HAND):
@@ -124,14 +123,14 @@ def test_pmsgd_takes_the_rate_with_the_lowest_training_loss(monkeypatch):
             rates.append(min(trials, key=trials.__getitem__))
             parts.append(step(theta, hand.gradient(theta), rates[-1]))
         theta = mean(parts, N)
-    method = fitted(pmsgd.Pmsgd(Linear2, "sgd"))
+    method = fitted(pmsgd.Pmsgd(Linear2))
     assert list(method.rates.values()) == rates[-2:]
     close(method.rounds.shared, theta)
 
 
 def test_pmsgd_tries_a_fifth_of_the_frames(monkeypatch):
     seen = []
-    method = pmsgd.Pmsgd(Linear2, "sgd")
+    method = pmsgd.Pmsgd(Linear2)
     monkeypatch.setattr(
         method,
         "trial",
@@ -154,7 +153,7 @@ def test_fedrep_trains_heads_then_bodies_and_averages_bodies_alone():
             heads[i] = {n: local[n] for n in heads[i]}
             parts.append(local)
         theta = mean(parts, N)
-    method = fitted(FedRep(Linear2, "sgd"))
+    method = fitted(FedRep(Linear2))
     for i, hand in enumerate(BY_HAND):
         last = theta | heads[i]
         close(method.personal(i), step(last, hand.gradient(last), RATE, "head"))
@@ -182,7 +181,7 @@ def test_fedah_mixes_heads_by_weights_that_are_learnt():
             local_heads[i] = {n: local[n] for n in names}
             parts.append(local)
         theta = mean(parts, N)
-    method = fitted(FedAh(Linear2, "sgd"), replace(FULL, rounds=3, rate=rate))
+    method = fitted(FedAh(Linear2), replace(FULL, rounds=3, rate=rate))
     for i in range(2):
         close(method.personal(i), theta | mix(i, theta), tolerance=1e-5)
         assert min(w.min() for w in weights[i].values()) < 1  # W did move
