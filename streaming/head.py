@@ -12,17 +12,18 @@ float16 holds exactly, so nothing is lost, and four heads of 2,800 vectors stay 
 query is split into its own steps and a small rest: whole numbers of steps add up exactly in float32, and the
 rest is 64 times smaller, so two float32 products give float64's decisions to some 1e-8.
 
-A head may also know *families* of its classes and *centres* of what it was taught. Then
+A head may also know *families* of its classes, and have a *sense* for strangers: a few networks of three
+layers that were shown signals of no class beside its own. With the last of their outputs for a stranger,
 
     the class    where its probability is at least `certain`
     the family   where that of all its classes together is at least `threshold`
-    unknown      elsewhere, and wherever min_c |P'z - c|^2 / r_c > farthest: nothing like it was labelled
+    unknown      elsewhere, and wherever log p(stranger) / p(no stranger) > strangest, in the networks' mean
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -35,16 +36,17 @@ Mode = Literal["frame", "live"]
 Kernel = Literal["linear", "rbf"]
 Floats = NDArray[np.float64]
 STEPS = 32  # steps of a fitted vector in one standard deviation
+FARTHEST = 6.0  # standard deviations: what lies farther out is as strange as this
 ROWS = 256  # embeddings evaluated at once: bounds the memory of the kernel's values
 
 
 OPTIONAL = (
     "families",
     "certain",
-    "farthest",
-    "plane",
-    "centres",
-    "reach",
+    "strangest",
+    "sense_1",
+    "sense_2",
+    "sense_3",
 )  # a head without them has no such answers
 
 
@@ -80,10 +82,12 @@ class Head:
     calibration_bias: Floats  # (k,)
     families: tuple[str, ...] = ()  # of each class
     certain: float = 0.0  # below this probability of the class, the family is the answer
-    farthest: float = 0.0  # distance to the nearest centre beyond which the answer is unknown
-    plane: NDArray[np.float32] | None = None  # (D, q)
-    centres: NDArray[np.float32] | None = None  # (c, q)
-    reach: NDArray[np.float32] | None = None  # (c,), the squared distance that counts as 1 at each centre
+    strangest: float = 0.0  # log odds of a stranger above which the answer is unknown
+    sense_1: NDArray[np.float32] | None = (
+        None  # (networks, 1 + d, a), of the last d entries; biases come first
+    )
+    sense_2: NDArray[np.float32] | None = None  # (networks, 1 + a, b)
+    sense_3: NDArray[np.float32] | None = None  # (networks, 1 + b, two or more)
 
     def __post_init__(self) -> None:
         k, p = len(self.classes), len(self.classes) * (len(self.classes) - 1) // 2
@@ -111,16 +115,14 @@ class Head:
             raise InputError(f"head {self.name} has mode {self.mode!r} and kernel {self.kernel!r}; not known")
         if self.families and len(self.families) != k:
             raise InputError(f"head {self.name} has {len(self.families)} families; expected one a class, {k}")
-        around = [a for a in (self.plane, self.centres, self.reach) if a is not None]
-        if around:
-            centres, q = around[-1].shape[0], around[0].shape[-1]
-            if [a.shape for a in around] != [(outputs, q), (centres, q), (centres,)] or not centres:
-                found = ", ".join(str(a.shape) for a in around)
+        if layers := self._sense:
+            found = ", ".join(str(layer.shape) for layer in layers)
+            fits = len(layers) == 3 and all(layer.ndim == 3 for layer in layers)
+            fits = fits and all(b.shape[:2] == (len(a), 1 + a.shape[2]) for a, b in pairwise(layers))
+            if not fits or layers[0].shape[1] - 1 > outputs or layers[-1].shape[2] < 2:
                 raise InputError(
-                    f"head {self.name}: plane, centres and reach have shapes {found}; they do not fit"
+                    f"head {self.name}: the layers of its sense have shapes {found}; they do not fit"
                 )
-            if not (around[-1] > 0).all():
-                raise InputError(f"head {self.name}: reach must be above 0")
         if self.hop < 1 or self.window < self.hop or self.window % self.hop:
             raise InputError(f"head {self.name}: window {self.window} must be a multiple of hop {self.hop}")
 
@@ -202,8 +204,8 @@ class Head:
         best = probabilities.argmax(1)
         sure = self.family_probabilities(probabilities).max(1) if self.families else probabilities.max(1)
         known = sure >= self.threshold
-        if self.centres is not None:
-            known &= self.distance(embeddings) <= self.farthest
+        if self._sense:
+            known &= self.strangeness(embeddings) <= self.strangest
         return np.where(known, best, -1), probabilities
 
     def name_all(self, embeddings: NDArray[np.float32]) -> Named:
@@ -246,23 +248,21 @@ class Head:
         """1 where a class (k) is of a family, (k, families)."""
         return np.array([[of == family for family in self.known_families] for of in self.families], float)
 
-    def distance(self, embeddings: NDArray[np.float32]) -> Floats:
-        """Squared distances (m,) to the nearest centre, in the plane and in units of its reach."""
-        plane, centres, norms, reach = self._around
-        z = (embeddings - self.mean) / self.scale @ plane  # (m, q)
-        squared = np.square(z).sum(1, keepdims=True) + norms
-        squared -= 2 * (z.astype(np.float32) @ centres)
-        return np.asarray(np.maximum((squared / reach).min(1), 0))
+    def strangeness(self, embeddings: NDArray[np.float32]) -> Floats:
+        """Embeddings (m, D) to log odds (m,) that they are of no class the head was shown."""
+        first, *more = self._sense
+        count = first.shape[1] - 1
+        z = (embeddings[:, -count:] - self.mean[-count:]) / self.scale[-count:]
+        x = np.clip(z, -FARTHEST, FARTHEST).astype(np.float32) @ first[:, 1:] + first[:, :1]
+        for layer in more:
+            x = np.maximum(x, 0) @ layer[:, 1:] + layer[:, :1]  # (networks, m, outputs)
+        odds = x[:, :, -1] - np.logaddexp.reduce(x[:, :, :-1], axis=2)
+        return np.asarray(odds.mean(0), np.float64)
 
-    @cached_property
-    def _around(self) -> tuple[Floats, NDArray[np.float32], Floats, Floats]:
-        """The plane (D, q), the centres (q, c), their squared norms (c,) and their reach (c,)."""
-        assert self.plane is not None
-        assert self.centres is not None
-        assert self.reach is not None
-        centres = np.ascontiguousarray(self.centres.T)
-        norms = np.square(centres.astype(np.float64)).sum(0)
-        return self.plane.astype(np.float64), centres, norms, self.reach.astype(np.float64)
+    @property
+    def _sense(self) -> list[NDArray[np.float32]]:
+        """The layers of the sense for strangers; none where the head has none."""
+        return [layer for layer in (self.sense_1, self.sense_2, self.sense_3) if layer is not None]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays, for a bundle."""

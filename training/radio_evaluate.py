@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from streaming.head import Head
 from training.accuracy import Accuracy
-from training.heads import Identity, Labels, Search
-from training.radio_fit import LENGTH, fit_radio
+from training.heads import Labels
+from training.radio_fit import FALSE_ALARMS, LENGTH, with_sense
 from training.radio_signals import Signals, make_signals
+from training.shown import Shown
 from training.signals.classes import FAMILIES
 from training.signals.conditions import Conditions
 
@@ -124,26 +125,32 @@ def expected_error(sure: Real, right: NDArray[np.bool_]) -> float:
 
 
 def unseen(
-    fit: tuple[Embeddings, Labels],
-    test: tuple[Embeddings, Labels],
-    classes: Sequence[str],
-    search: Search,
-    false_alarms: float,
+    head: Head, shown: Shown, test: tuple[Embeddings, Labels, NDArray[np.float32]], classes: Sequence[str]
 ) -> dict[str, dict[str, float]]:
-    """Each family left out of fitting in turn: what share of each of its classes is called unknown.
+    """Each family left out of what is shown in turn: what share of each of its classes is called unknown.
 
-    `false alarms` beside it is the share of the known classes' test signals that is called unknown, too.
+    Strangers that were made of it are left out, too. `false alarms` beside it is the share of the other
+    classes' test signals that is called unknown; both also from 10 dB on.
     """
     out: dict[str, dict[str, float]] = {}
+    embeddings, labels, snr_db = test
+    high = snr_db >= HIGH_DB
     family = np.array([FAMILIES[name] for name in classes])
     for left_out in dict.fromkeys(family.tolist()):
-        known = family[fit[1]] != left_out
-        identity = Identity("live", tuple(classes), "live", 1, 1, "")
-        head = fit_radio(fit[0][known], fit[1][known], identity, search, false_alarms).head
-        refused = head.answer(test[0])[0] < 0
-        mine = family[test[1]] == left_out
-        for index in np.unique(test[1][mine]).tolist():
-            flagged = float(np.mean(refused[test[1] == index]))
-            alarms = float(np.mean(refused[~mine]))
-            out[classes[index]] = {"flagged": 100 * flagged, "false alarms": 100 * alarms}
+        blind = with_sense(head, shown.without(left_out), FALSE_ALARMS, 0)
+        refused = blind.strangeness(embeddings) > blind.strangest
+        mine = family[labels] == left_out
+        for index in np.unique(labels[mine]).tolist():
+            own = labels == index
+            out[classes[index]] = {
+                "flagged": percent(refused[own]),
+                "false alarms": percent(refused[~mine]),
+                "flagged_high": percent(refused[own & high]),
+                "false alarms_high": percent(refused[~mine & high]),
+            }
     return out
+
+
+def percent(found: NDArray[np.bool_]) -> float:
+    """How many of them."""
+    return 100 * float(np.mean(found))

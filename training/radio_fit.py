@@ -2,29 +2,32 @@
 
 An embedding is the encoder's outputs and behind them the measures (`streaming.measures`), which count more.
 
-Beside the machine and its calibration it gets the families of its classes, and what a *stranger* is: among
-the measures, in coordinates in which every class scatters alike,
-
-    P = S^(-1/2),   S = mean of the classes' covariances, shrunk towards its diagonal
-
-each labelled signal reaches as far as its third neighbour, and a signal is unknown where it lies farther out
-of every reach than 95 % of the labelled ones do. No signal of an unseen class is needed to set that.
+Beside the machine and its calibration it gets the families of its classes and a *sense* for strangers: a
+few small networks that were shown many simulated signals of its families, and signals of no class
+(`training.signals.strange`). How odd a signal may be is set so that 5 % of known signals, which they
+were not fitted on, are called unknown. No signal of an unseen class is needed.
 """
 
+import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neural_network import MLPClassifier
 
 from streaming.block import Samples
 from streaming.bundle import encoder_sha256
 from streaming.encoder import Encoder
+from streaming.head import FARTHEST, Head
 from streaming.measures import COUNT, measure
 from training.embed import embed_live
 from training.heads import Fit, Identity, Labels, Search, fit_head, measured_weights
 from training.radio import HEARD
 from training.radio_signals import Signals, make_signals
+from training.shown import Maker, Shown, make_shown
 from training.signals.classes import FAMILIES
 from training.signals.conditions import Conditions
 
@@ -33,10 +36,13 @@ LENGTH = WINDOW + HOP  # of a labelled signal: the encoder's past is full where 
 SNR_DB = (0.0, 30.0)
 FALSE_ALARMS = 0.05  # share of known signals called unknown
 CERTAIN = 0.5  # probability from which the class itself is the answer
-SHRINK, NEIGHBOUR = 0.5, 3
+SHOWN_EACH, STRANGERS = 1_000, 24_000  # signals of a class, and of none, that the sense is shown
+HELD = 5  # every so many-th known one is for the limit alone
+LAST = "~"  # a stranger among families: sorts behind every name
+NETWORKS = 3  # whose mean is taken: two more find four of a hundred strangers more
+NETWORK = {"hidden_layer_sizes": (128, 128), "alpha": 0.03, "max_iter": 40, "batch_size": 128}
 SEARCH = Search(C=(10.0, 100.0), gamma=(0.5, 1.0), refuse=0.0, penalties=(3.0, 10.0, 30.0))
 LABELLED = 1_000_001  # second word of a seed: what the signals are for
-Real = NDArray[np.float64]
 
 
 def labelled_signals(each: int, seed: int, classes: Sequence[str] = HEARD) -> Signals:
@@ -56,60 +62,55 @@ def embed_signals(encoder: Encoder, iq: Samples, hop: int = HOP, window: int = W
     return np.concatenate([encoded, [measure(signal[-window:]) for signal in iq]], 1, dtype=np.float32)
 
 
-def fit_labelled(encoder: Encoder, each: int, seed: int) -> Fit:
-    """The head `live`, from so many labelled signals of each class."""
+def fit_labelled(encoder: Encoder, each: int, seed: int, folder: Path) -> Fit:
+    """The head `live`, from so many labelled signals of each class; the folder keeps what took long."""
     signals = labelled_signals(each, seed)
     identity = Identity("live", signals.classes, "live", WINDOW, HOP, encoder_sha256(encoder))
-    return fit_radio(embed_signals(encoder, signals.iq), signals.label, identity, replace(SEARCH, seed=seed))
+    embeddings = embed_signals(encoder, signals.iq)
+    shown = shown_signals(seed, signals.classes, folder)
+    return fit_radio(embeddings, signals.label, identity, shown, replace(SEARCH, seed=seed))
 
 
-@dataclass(frozen=True)
-class Stranger:
-    """What tells a signal of no known class."""
-
-    plane: NDArray[np.float32]  # (COUNT, q)
-    centres: NDArray[np.float32]  # (n, q)
-    reach: NDArray[np.float32]  # (n,)
-    farthest: float
+def shown_signals(seed: int, classes: Sequence[str], folder: Path) -> Shown:
+    """What the sense for strangers is shown; a quarter of an hour of two cores, and kept in the folder."""
+    known = SHOWN_EACH * len(classes)
+    maker = Maker(tuple(classes), LENGTH, WINDOW, Conditions(snr_db=SNR_DB), seed, known, STRANGERS)
+    return make_shown(maker, folder)
 
 
 def fit_radio(
     embeddings: NDArray[np.float32],
     labels: Labels,
     identity: Identity,
+    shown: Shown,
     search: Search = SEARCH,
     false_alarms: float = FALSE_ALARMS,
 ) -> Fit:
     """The head with families and with a sense for strangers."""
     fit = fit_head(embeddings, labels, identity, search, measured_weights(embeddings.shape[1]))
-    head = fit.head
-    renumbered = np.unique(labels, return_inverse=True)[1]
-    measured = ((embeddings - head.mean) / head.scale)[:, -COUNT:]
-    stranger = fit_stranger(measured, renumbered, false_alarms)
-    families = tuple(FAMILIES[name] for name in head.classes)
-    head = replace(
-        head,
-        families=families,
-        certain=CERTAIN,
-        farthest=stranger.farthest,
-        plane=np.pad(stranger.plane, ((embeddings.shape[1] - COUNT, 0), (0, 0))),
-        centres=stranger.centres,
-        reach=stranger.reach,
-    )
-    return replace(fit, head=head)
+    families = tuple(FAMILIES[name] for name in fit.head.classes)
+    head = replace(fit.head, families=families, certain=CERTAIN)
+    return replace(fit, head=with_sense(head, shown, false_alarms, search.seed))
 
 
-def fit_stranger(z: Real, labels: Labels, false_alarms: float) -> Stranger:
-    """From standardised measures (n, COUNT) and their classes."""
-    within = z - np.stack([z[labels == c].mean(0) for c in range(labels.max() + 1)])[labels]
-    covariance = within.T @ within / len(z)
-    covariance = (1 - SHRINK) * covariance + SHRINK * np.diag(np.diag(covariance))
-    values, vectors = np.linalg.eigh(covariance)
-    plane = (vectors / np.sqrt(np.maximum(values, 1e-9))).astype(np.float32)
-    centres = (z @ plane).astype(np.float32)
-    norms = np.square(centres).sum(1)
-    squared = norms[:, None] + norms - 2 * centres @ centres.T
-    np.fill_diagonal(squared, np.inf)
-    nearest = np.partition(squared, NEIGHBOUR - 1)[:, NEIGHBOUR - 1]
-    reach = np.maximum(nearest, 1e-6).astype(np.float32)
-    return Stranger(plane, centres, reach, float(np.quantile((squared / reach).min(1), 1 - false_alarms)))
+def with_sense(head: Head, shown: Shown, false_alarms: float, seed: int) -> Head:
+    """The head with a sense for strangers, fitted on what is shown but for every fifth known signal."""
+    held = np.arange(len(shown.known)) % HELD == 0
+    rows = np.concatenate([shown.known[~held], shown.strange])
+    names = np.concatenate([shown.family[~held], [LAST] * len(shown.strange)])
+    mean, scale = head.mean[-COUNT:], head.scale[-COUNT:]
+    x = np.clip((rows - mean) / scale, -FARTHEST, FARTHEST).astype(np.float32)
+    networks = [MLPClassifier(**NETWORK, random_state=NETWORKS * seed + i) for i in range(NETWORKS)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a fixed number of epochs, on purpose
+        parts = [layers_of(network.fit(x, names)) for network in networks]
+    first, second, third = (np.stack(same) for same in zip(*parts, strict=True))
+    head = replace(head, sense_1=first, sense_2=second, sense_3=third)
+    odds = head.strangeness(np.pad(shown.known[held], ((0, 0), (len(head.mean) - COUNT, 0))))
+    return replace(head, strangest=float(np.quantile(odds, 1 - false_alarms)))
+
+
+def layers_of(network: MLPClassifier) -> list[NDArray[np.float32]]:
+    """The weights of a network, each layer's biases first."""
+    weights = zip(network.coefs_, network.intercepts_, strict=True)
+    return [np.concatenate([bias[None], layer]).astype(np.float32) for layer, bias in weights]

@@ -7,8 +7,9 @@ end does not find, or loses before that, is counted as missed and drawn anew.
 (4, 512)
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, repeat
 
 import numpy as np
@@ -51,17 +52,23 @@ def make_signals(
     missed = np.zeros(len(label), np.int64)
     with Progress("making signals", len(label)) as progress:
         for i, index in enumerate(label.tolist()):
-            for attempt in range(TRIES):
-                emission = Emission(classes[index], conditions, np.random.default_rng([seed, i, attempt]))
-                found = through(emission, samples, conditions, seed=seed + 7919 * i + attempt)
-                if found is not None:
-                    break
-                missed[i] += 1
-            else:
-                raise InputError(f"{TRIES} emissions of {classes[index]} in a row gave no signal")
-            iq[i], snr_db[i] = found, emission.snr_db
+            draw = partial(Emission, classes[index], conditions)
+            iq[i], emission, missed[i] = first_found(draw, samples, conditions, seed, i)
+            snr_db[i] = emission.snr_db
             progress.to(i + 1)
     return Signals(iq, label, snr_db, tuple(classes), missed)
+
+
+def first_found(
+    draw: Callable[[np.random.Generator], Emission], samples: int, conditions: Conditions, seed: int, i: int
+) -> tuple[Samples, Emission, int]:
+    """The i-th signal, the emission that it is of, and how many were missed before."""
+    for attempt in range(TRIES):
+        emission = draw(np.random.default_rng([seed, i, attempt]))
+        found = through(emission, samples, conditions, seed=seed + 7919 * i + attempt)
+        if found is not None:
+            return found, emission, attempt
+    raise InputError(f"{TRIES} emissions of {emission.name} in a row gave no signal")
 
 
 def through(emission: Emission, samples: int, conditions: Conditions, seed: int) -> Samples | None:

@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> None:
 
         search = replace(SEARCH, seed=args.seed)
         bundle.meta["frontend"] = model_settings(FRONTEND)
-        fits = {"live": fit_labelled(bundle.encoder, args.labels or 100, args.seed)}
+        fits = {"live": fit_labelled(bundle.encoder, args.labels or 100, args.seed, args.out.parent)}
     elif args.data == "paper-air" or args.data in PAPER:
         if args.data == "paper-air":
             clients = [listener(args.labels or 2_800, args.window)]

@@ -1,7 +1,5 @@
 """The head of radio: what is fitted is what runs, strangers are found, and figures are what they say."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
@@ -17,7 +15,8 @@ from streaming.pipeline import LivePipeline
 from training.heads import Identity, Search
 from training.radio import FRONTEND, RATE_HZ, model_settings
 from training.radio_evaluate import expected_error, judge, summary, unseen
-from training.radio_fit import embed_signals, fit_radio, fit_stranger
+from training.radio_fit import FALSE_ALARMS, embed_signals, fit_radio, with_sense
+from training.shown import Maker, Shown, make_shown
 from training.signals.conditions import Conditions
 from training.signals.stream import Stream, in_turn
 
@@ -36,9 +35,21 @@ def clusters():
 
 
 @pytest.fixture(scope="module")
-def head(clusters):
+def shown():
+    """The same corners, and strangers all around."""
+    rng = np.random.default_rng(2)
+    label = np.repeat(np.arange(4), 300)
+    known = np.tile(4 * np.eye(4, 6)[label] + rng.standard_normal((1_200, 6)), COUNT // 6 + 1)[:, :COUNT]
+    strange = np.tile(rng.uniform(-8, 8, (1_200, 6)), COUNT // 6 + 1)[:, :COUNT]
+    family = np.array(["QAM", "QAM", "FSK", "OFDM"])[label]
+    made_of = ("", "QPSK,GMSK") * 600
+    return Shown(known.astype(np.float32), family, strange.astype(np.float32), made_of)
+
+
+@pytest.fixture(scope="module")
+def head(clusters, shown):
     identity = Identity("live", NAMES, "live", 64, 32, encoder_sha256(Encoder(SHAPE)))
-    return fit_radio(*clusters, identity, Search(C=(1.0,), gamma=(1.0,), refuse=0.0)).head
+    return fit_radio(*clusters, identity, shown, Search(C=(1.0,), gamma=(1.0,), refuse=0.0)).head
 
 
 def test_signals_are_embedded_as_the_encoder_does_it(clusters):
@@ -79,15 +90,37 @@ def test_known_signals_are_named_and_strangers_are_not(clusters, head):
     assert (head.answer(strange)[0] == -1).all()
 
 
-def test_the_distance_lets_as_many_known_ones_fail_as_was_asked():
-    rng = np.random.default_rng(4)
-    label = np.arange(1_000) % 2
-    mixing = np.diag([1.0, 2.0, 3.0, 0.5, 1.0])
-    stranger = fit_stranger(rng.standard_normal((1_000, 5)) @ mixing + 8 * label[:, None], label, 0.05)
-    fresh = (rng.standard_normal((2_000, 5)) @ mixing) @ stranger.plane
-    assert np.allclose(np.cov(fresh.T), np.eye(5), atol=0.3)  # in the plane classes scatter alike
-    squared = np.square(fresh[:, None] - stranger.centres[None]).sum(-1)
-    assert 0.02 < np.mean((squared / stranger.reach).min(1) > stranger.farthest) < 0.09
+def test_the_sense_lets_as_many_known_ones_fail_as_was_asked(head, shown):
+    lame = with_sense(head, shown, 0.5, 0)
+    half = with_sense(head, shown, FALSE_ALARMS, 0)
+    held = np.pad(shown.known[::5], ((0, 0), (6, 0)))
+    assert np.mean(lame.strangeness(held) > lame.strangest) == pytest.approx(0.5, abs=0.01)
+    assert np.mean(half.strangeness(held) > half.strangest) == pytest.approx(FALSE_ALARMS, abs=0.01)
+    assert half.strangest == head.strangest  # the same seed gives the same
+
+
+def test_nobody_has_heard_of_a_family_that_is_left_out(shown):
+    left = shown.without("FSK")
+    assert set(left.family.tolist()) == {"QAM", "OFDM"}
+    assert len(left.known) == 900
+    assert len(left.strange) == 600
+    assert set(left.made_of) == {""}
+
+
+def test_what_is_shown_depends_on_the_seed_alone_and_is_kept(tmp_path):
+    maker = Maker(("GMSK", "QPSK"), 600, 512, Conditions(snr_db=(10.0, 30.0)), 3, known=11, strange=12)
+    found = make_shown(maker, tmp_path)
+    assert found.family.tolist() == ["FSK", "PSK"] * 5 + ["FSK"]
+    rows = [maker.make(i) for i in range(23)]
+    assert np.array_equal([*found.known, *found.strange], [row for row, _ in rows])
+    assert list(found.made_of) == [names for _, names in rows[11:]]
+    assert {name for names in found.made_of for name in names.split(",")} == {"", "GMSK", "QPSK"}
+    assert np.isfinite(found.strange).all()
+    kept = sorted(tmp_path.iterdir())
+    kept[4].unlink()  # as if it had been stopped there
+    again = make_shown(maker, tmp_path)
+    assert np.array_equal(again.strange, found.strange)
+    assert sorted(tmp_path.iterdir()) == kept
 
 
 def test_calibration_error_of_a_sure_and_a_humble_guess():
@@ -105,8 +138,7 @@ def test_the_summary_counts_families_where_the_class_is_wrong(clusters, head):
     assert found["family"]["percent"] > 95
 
 
-def test_a_family_left_out_is_unknown(clusters):
-    search = replace(Search(refuse=0.0), C=(1.0,), gamma=(1.0,))
-    found = unseen(clusters, clusters, NAMES, search, 0.05)
+def test_a_family_left_out_is_unknown(clusters, head, shown):
+    found = unseen(head, shown, (*clusters, np.full(160, 20.0, np.float32)), NAMES)
     assert set(found) == set(NAMES)
     assert found["OFDM"]["flagged"] > 50

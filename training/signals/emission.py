@@ -9,7 +9,7 @@ power in the whole band.
 import numpy as np
 
 from streaming.block import Samples
-from training.signals.classes import NOISE, make_modulator
+from training.signals.classes import NOISE, Modulator, make_modulator
 from training.signals.conditions import Conditions
 from training.signals.fading import Fading
 from training.signals.measure import occupied, power
@@ -22,9 +22,12 @@ REFERENCE = 1 / 64  # narrowest band, as a part of the rate, that an SNR is stat
 class Emission:
     """An endless signal; its settings are drawn from the generator's first numbers."""
 
-    def __init__(self, name: str, conditions: Conditions, rng: np.random.Generator) -> None:
+    def __init__(
+        self, name: str, conditions: Conditions, rng: np.random.Generator, modulator: Modulator | None = None
+    ) -> None:
+        """Of this class, or with a modulator of its own."""
         self.name, self.rng = name, rng
-        self.modulator = make_modulator(name, rng)
+        self.modulator = modulator or make_modulator(name, rng)
         self.symbol_rate = self.modulator.symbol_rate
         self.snr_db = np.nan if name == NOISE else float(rng.uniform(*conditions.snr_db))
         self.linewidth = rng.uniform(0, conditions.linewidth)

@@ -1,0 +1,114 @@
+"""What the sense for strangers of the model `radio` is shown: measures of many signals, known and strange.
+
+Signals are made one by one on every core, measured and dropped. Parts of the whole are kept in a folder: a
+run that was stopped goes on, and whoever asks again for the same gets it at once.
+"""
+
+import hashlib
+import io
+import multiprocessing as mp
+import os
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streaming.files import write_whole
+from streaming.measures import COUNT, measure
+from training.progress import Progress
+from training.radio_signals import first_found
+from training.signals.classes import FAMILIES, log_uniform
+from training.signals.conditions import Conditions
+from training.signals.emission import Emission
+from training.signals.strange import Stranger, make_stranger
+
+SHOWN = 1_000_003  # second word of a seed: what the signals are for
+PARTS = 10  # files that the whole is made in
+SHORT, SHORTEST = 0.2, 256  # share of signals of which less than a window is measured, and the least of it
+Measured = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Measures of known signals and of strangers."""
+
+    known: Measured  # (n, COUNT)
+    family: NDArray[np.str_]  # (n,)
+    strange: Measured  # (m, COUNT)
+    made_of: tuple[str, ...]  # (m,), the classes that a stranger was made of, with commas
+
+    def without(self, family: str) -> "Shown":
+        """As if nobody had heard of this family."""
+        known = self.family != family
+        keep = [
+            i
+            for i, names in enumerate(self.made_of)
+            if family not in (FAMILIES.get(name) for name in names.split(","))
+        ]
+        made_of = tuple(self.made_of[i] for i in keep)
+        return Shown(self.known[known], self.family[known], self.strange[keep], made_of)
+
+
+@dataclass(frozen=True)
+class Maker:
+    """Makes one signal after the other; a process of its own can do it."""
+
+    classes: tuple[str, ...]
+    samples: int
+    window: int  # the most that is measured of a signal
+    conditions: Conditions
+    seed: int
+    known: int  # signals; classes take turns
+    strange: int  # signals behind them
+
+    def make(self, i: int) -> tuple[Measured, str]:
+        """Measures of the i-th signal, and the classes that it was made of if it is a stranger."""
+        draw = self.stranger
+        if i < self.known:
+            draw = partial(Emission, self.classes[i % len(self.classes)], self.conditions)
+        word = int(np.random.SeedSequence([self.seed, SHOWN]).generate_state(1, np.uint32)[0])
+        signal, emission, _ = first_found(draw, self.samples, self.conditions, word, i)
+        made_of = emission.modulator.parts if isinstance(emission.modulator, Stranger) else ()
+        return measure(signal[-self.length(i) :]), ",".join(made_of)
+
+    def stranger(self, rng: np.random.Generator) -> Emission:
+        """An emission of no class."""
+        return Emission("stranger", self.conditions, rng, make_stranger(self.classes, rng))
+
+    def length(self, i: int) -> int:
+        """How many samples are measured: a window, or less, since bursts are often shorter."""
+        rng = np.random.default_rng([self.seed, SHOWN, i])
+        return int(log_uniform(rng, SHORTEST, self.window)) if rng.random() < SHORT else self.window
+
+
+def make_shown(maker: Maker, folder: Path) -> Shown:
+    """All signals of a maker."""
+    total = maker.known + maker.strange
+    name = hashlib.sha256(repr(maker).encode()).hexdigest()[:12]
+    paths = [folder / f"shown-{name}-{part}.npz" for part in range(PARTS)]
+    cores, done = len(os.sched_getaffinity(0)), 0
+    with (
+        ProcessPoolExecutor(cores, mp.get_context("spawn")) as pool,
+        Progress("signals for the sense", total) as progress,
+    ):
+        for part, path in enumerate(paths):
+            numbers, rows = range(part, total, PARTS), list[tuple[Measured, str]]()
+            for row in [] if path.exists() else pool.map(maker.make, numbers, chunksize=20):
+                rows.append(row)
+                progress.to(done + len(rows))
+            if rows:
+                raw = io.BytesIO()
+                np.savez(raw, measured=np.stack([row for row, _ in rows]), made_of=[of for _, of in rows])
+                write_whole(path, raw.getvalue())
+            done += len(numbers)
+    measured = np.empty((total, COUNT), np.float32)
+    made_of = [""] * total
+    for part, path in enumerate(paths):
+        with np.load(path, allow_pickle=False) as kept:
+            measured[part::PARTS], made_of[part::PARTS] = kept["measured"], kept["made_of"].tolist()
+    family = [FAMILIES[maker.classes[i % len(maker.classes)]] for i in range(maker.known)]
+    n = maker.known
+    return Shown(measured[:n], np.array(family), measured[n:], tuple(made_of[n:]))
