@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from benchmarks.radio_accuracy import as_evaluation, as_text, draw, percent
+from benchmarks.radio_accuracy import ALARMS, as_evaluation, as_text, draw, percent
 from benchmarks.radio_devices import Recording, decide, report
 from streaming.bundle import Bundle
 from streaming.encoder import Encoder, EncoderShape
@@ -51,12 +51,13 @@ def test_the_accuracy_table_and_picture(tmp_path):
             "by_snr": [{"from_db": 10.0, "to_db": 15.0, **both}],
             "by_class_high": {"QPSK": both},
         },
-        "unseen": {"QPSK": {"flagged": 12.5, "false alarms": 5.0}},
+        "unseen": {"QPSK": dict(zip(ALARMS, (10.0, 5.0, 12.5, 4.0), strict=True))},
         "few": [{"method": "radio", "labels": n, "class_high": share, "family_high": share} for n in (5, 10)],
     }
     text = as_text(result)
     assert percent(share) == " 75.0 % (70.0-79.0)"
     assert "ECE of the class 5.0 points" in text
+    assert "10.0 % (false alarms 5.0 %), from 10 dB 12.5 % (4.0 %)" in text
     assert any(line.startswith("QPSK") and line.endswith("12.5") for line in text.splitlines())
     draw(result, tmp_path / "accuracy.png")
     assert (tmp_path / "accuracy.png").stat().st_size > 1_000
