@@ -119,10 +119,13 @@ def write_curves(table: Table, found: Found, folder: Path) -> list[Path]:
 
 def draw_curves(rows: Sequence[Sequence[object]], path: Path) -> None:
     """Validation accuracy by round; one line for a method, in the table's first column."""
+    from matplotlib import colormaps
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11, 4), layout="constrained")
+    figure = Figure(figsize=(14, 4.5), layout="constrained")
     axes = dict(zip(("pretraining", "training"), figure.subplots(1, 2), strict=True))
+    for plot in axes.values():
+        plot.set_prop_cycle(color=colormaps["tab20"](range(20)))  # more methods than the usual ten colours
     for title in dict.fromkeys(row[0] for row in rows):
         first = next(row[1] for row in rows if row[0] == title)
         for stage, plot in axes.items():
@@ -137,7 +140,7 @@ def draw_curves(rows: Sequence[Sequence[object]], path: Path) -> None:
         plot.set(xlabel=f"round of {stage}", ylabel="right on validation frames, %")
         plot.grid(alpha=0.3)
         if plot.lines:
-            plot.legend(fontsize=7)
+            plot.legend(fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
     figure.savefig(path, dpi=110)
 
 
