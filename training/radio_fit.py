@@ -37,7 +37,6 @@ SNR_DB = (0.0, 30.0)
 FALSE_ALARMS = 0.05  # share of known signals called unknown
 CERTAIN = 0.5  # probability from which the class itself is the answer
 SHOWN_EACH, STRANGERS = 1_000, 24_000  # signals of a class, and of none, that the sense is shown
-HELD = 5  # every so many-th known one is for the limit alone
 LAST = "~"  # a stranger among families: sorts behind every name
 NETWORKS = 3  # whose mean is taken: two more find four of a hundred strangers more
 NETWORK = {"hidden_layer_sizes": (128, 128), "alpha": 0.03, "max_iter": 40, "batch_size": 128}
@@ -94,8 +93,8 @@ def fit_radio(
 
 
 def with_sense(head: Head, shown: Shown, false_alarms: float, seed: int) -> Head:
-    """The head with a sense for strangers, fitted on what is shown but for every fifth known signal."""
-    held = np.arange(len(shown.known)) % HELD == 0
+    """The head with a sense for strangers, fitted on what is shown but for what is held back."""
+    held = shown.held
     rows = np.concatenate([shown.known[~held], shown.strange])
     names = np.concatenate([shown.family[~held], [LAST] * len(shown.strange)])
     mean, scale = head.mean[-COUNT:], head.scale[-COUNT:]

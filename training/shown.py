@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from streaming.errors import ConfigError
 from streaming.files import write_whole
 from streaming.measures import COUNT, measure
 from training.progress import Progress
@@ -26,6 +27,7 @@ from training.signals.emission import Emission
 from training.signals.strange import Stranger, make_stranger
 
 SHOWN = 1_000_003  # second word of a seed: what the signals are for
+HELD = 5  # every so many-th known signal is held back for the limit
 PARTS = 10  # files that the whole is made in
 SHORT, SHORTEST = 0.2, 256  # share of signals of which less than a window is measured, and the least of it
 Measured = NDArray[np.float32]
@@ -37,6 +39,7 @@ class Shown:
 
     known: Measured  # (n, COUNT)
     family: NDArray[np.str_]  # (n,)
+    held: NDArray[np.bool_]  # (n,), not to be fitted on: for the limit alone
     strange: Measured  # (m, COUNT)
     made_of: tuple[str, ...]  # (m,), the classes that a stranger was made of, with commas
 
@@ -49,7 +52,7 @@ class Shown:
             if family not in (FAMILIES.get(name) for name in names.split(","))
         ]
         made_of = tuple(self.made_of[i] for i in keep)
-        return Shown(self.known[known], self.family[known], self.strange[keep], made_of)
+        return Shown(self.known[known], self.family[known], self.held[known], self.strange[keep], made_of)
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,10 @@ class Maker:
     seed: int
     known: int  # signals; classes take turns
     strange: int  # signals behind them
+
+    def __post_init__(self) -> None:
+        if len(self.classes) % HELD == 0:
+            raise ConfigError(f"{len(self.classes)} classes: of some all would be held back, of some none")
 
     def make(self, i: int) -> tuple[Measured, str]:
         """Measures of the i-th signal, and the classes that it was made of if it is a stranger."""
@@ -111,4 +118,5 @@ def make_shown(maker: Maker, folder: Path) -> Shown:
             measured[part::PARTS], made_of[part::PARTS] = kept["measured"], kept["made_of"].tolist()
     family = [FAMILIES[maker.classes[i % len(maker.classes)]] for i in range(maker.known)]
     n = maker.known
-    return Shown(measured[:n], np.array(family), measured[n:], tuple(made_of[n:]))
+    held = np.arange(n) % HELD == 0  # of every class alike, since their number is no multiple of it
+    return Shown(measured[:n], np.array(family), held, measured[n:], tuple(made_of[n:]))

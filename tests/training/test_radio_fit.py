@@ -1,5 +1,7 @@
 """The head of radio: what is fitted is what runs, strangers are found, and figures are what they say."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -8,6 +10,7 @@ from streaming.block import Block
 from streaming.bundle import Bundle, encoder_sha256
 from streaming.encoder import Encoder, EncoderShape, iq
 from streaming.engine import open_engine
+from streaming.errors import ConfigError
 from streaming.follower import Piece
 from streaming.frontend import FrontEnd
 from streaming.measures import COUNT, measure
@@ -43,7 +46,8 @@ def shown():
     strange = np.tile(rng.uniform(-8, 8, (1_200, 6)), COUNT // 6 + 1)[:, :COUNT]
     family = np.array(["QAM", "QAM", "FSK", "OFDM"])[label]
     made_of = ("", "QPSK,GMSK") * 600
-    return Shown(known.astype(np.float32), family, strange.astype(np.float32), made_of)
+    held = np.arange(len(known)) % 5 == 0
+    return Shown(known.astype(np.float32), family, held, strange.astype(np.float32), made_of)
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +97,7 @@ def test_known_signals_are_named_and_strangers_are_not(clusters, head):
 def test_the_sense_lets_as_many_known_ones_fail_as_was_asked(head, shown):
     lame = with_sense(head, shown, 0.5, 0)
     half = with_sense(head, shown, FALSE_ALARMS, 0)
-    held = np.pad(shown.known[::5], ((0, 0), (6, 0)))
+    held = np.pad(shown.known[shown.held], ((0, 0), (6, 0)))
     assert np.mean(lame.strangeness(held) > lame.strangest) == pytest.approx(0.5, abs=0.01)
     assert np.mean(half.strangeness(held) > half.strangest) == pytest.approx(FALSE_ALARMS, abs=0.01)
     assert half.strangest == head.strangest  # the same seed gives the same
@@ -103,6 +107,7 @@ def test_nobody_has_heard_of_a_family_that_is_left_out(shown):
     left = shown.without("FSK")
     assert set(left.family.tolist()) == {"QAM", "OFDM"}
     assert len(left.known) == 900
+    assert [left.held[left.family == name].mean() for name in ("QAM", "OFDM")] == [0.2, 0.2]
     assert len(left.strange) == 600
     assert set(left.made_of) == {""}
 
@@ -116,6 +121,9 @@ def test_what_is_shown_depends_on_the_seed_alone_and_is_kept(tmp_path):
     assert list(found.made_of) == [names for _, names in rows[11:]]
     assert {name for names in found.made_of for name in names.split(",")} == {"", "GMSK", "QPSK"}
     assert np.isfinite(found.strange).all()
+    assert np.flatnonzero(found.held).tolist() == [0, 5, 10]
+    with pytest.raises(ConfigError, match="5 classes"):
+        replace(maker, classes=("GMSK",) * 5)
     kept = sorted(tmp_path.iterdir())
     kept[4].unlink()  # as if it had been stopped there
     again = make_shown(maker, tmp_path)
