@@ -83,9 +83,7 @@ class Head:
     families: tuple[str, ...] = ()  # of each class
     certain: float = 0.0  # below this probability of the class, the family is the answer
     strangest: float = 0.0  # log odds of a stranger above which the answer is unknown
-    sense_1: NDArray[np.float32] | None = (
-        None  # (networks, 1 + d, a), of the last d entries; biases come first
-    )
+    sense_1: NDArray[np.float32] | None = None  # (networks, 1 + d, a), of the last d entries; biases first
     sense_2: NDArray[np.float32] | None = None  # (networks, 1 + a, b)
     sense_3: NDArray[np.float32] | None = None  # (networks, 1 + b, two or more)
 
