@@ -32,6 +32,13 @@ TINY = np.float32(1e-6)  # of a mean power: what is left of a constant
 FAINT = np.float32(1e-3)  # of a mean bin: below it lies rounding
 SERIES, COMPLEX = 8, 5
 COUNT = SERIES * (len(LAGS) + len(RANKS) + len(SHARES)) + 2 * len(QUANTILES)
+ABOUT = np.concatenate(  # (COUNT,), what each measure is about: a series, the level or the turn
+    [
+        np.repeat(np.arange(SERIES), len(LAGS)),
+        np.repeat(np.arange(SERIES), len(RANKS) + len(SHARES)),
+        np.repeat([SERIES, SERIES + 1], len(QUANTILES)),
+    ]
+)
 SHORTEST = 16  # samples
 Row = NDArray[np.float32]
 

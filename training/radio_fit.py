@@ -3,9 +3,10 @@
 An embedding is the encoder's outputs and behind them the measures (`streaming.measures`), which count more.
 
 Beside the machine and its calibration it gets the families of its classes and a *sense* for strangers: a
-few small networks that were shown many simulated signals of its families, and signals of no class
-(`training.signals.strange`). How odd a signal may be is set so that 5 % of known signals, which they
-were not fitted on, are called unknown. No signal of an unseen class is needed.
+few small networks that were shown many simulated signals of its families, signals of no class
+(`training.signals.strange`), and crosses of two families (`training.shown.crosses`). How odd a signal may
+be is set so that 5 % of known signals, which they were not fitted on, are called unknown. No signal of an
+unseen class is needed.
 """
 
 import warnings
@@ -27,7 +28,7 @@ from training.embed import embed_live
 from training.heads import Fit, Identity, Labels, Search, fit_head, measured_weights
 from training.radio import HEARD
 from training.radio_signals import Signals, make_signals
-from training.shown import Maker, Shown, make_shown
+from training.shown import Maker, Shown, crosses, make_shown
 from training.signals.classes import FAMILIES
 from training.signals.conditions import Conditions
 
@@ -95,8 +96,10 @@ def fit_radio(
 def with_sense(head: Head, shown: Shown, false_alarms: float, seed: int) -> Head:
     """The head with a sense for strangers, fitted on what is shown but for what is held back."""
     held = shown.held
-    rows = np.concatenate([shown.known[~held], shown.strange])
-    names = np.concatenate([shown.family[~held], [LAST] * len(shown.strange)])
+    known, family = shown.known[~held], shown.family[~held]
+    strange = np.concatenate([shown.strange, crosses(known, family, np.random.default_rng(seed))])
+    rows = np.concatenate([known, strange])
+    names = np.concatenate([family, [LAST] * len(strange)])
     mean, scale = head.mean[-COUNT:], head.scale[-COUNT:]
     x = np.clip((rows - mean) / scale, -FARTHEST, FARTHEST).astype(np.float32)
     networks = [MLPClassifier(**NETWORK, random_state=NETWORKS * seed + i) for i in range(NETWORKS)]

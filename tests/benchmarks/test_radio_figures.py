@@ -51,13 +51,15 @@ def test_the_accuracy_table_and_picture(tmp_path):
             "by_snr": [{"from_db": 10.0, "to_db": 15.0, **both}],
             "by_class_high": {"QPSK": both},
         },
-        "unseen": {"QPSK": dict(zip(ALARMS, (10.0, 5.0, 12.5, 4.0), strict=True))},
+        "unseen": {"QPSK": dict(zip(ALARMS, (10.0, 5.0, 12.5, 4.0, 14.0), strict=True))},
+        "unseen_by_kin": {"QPSK": dict(zip(ALARMS, (20.0, 5.0, 22.5, 4.0, 24.0), strict=True))},
         "few": [{"method": "radio", "labels": n, "class_high": share, "family_high": share} for n in (5, 10)],
     }
     text = as_text(result)
     assert percent(share) == " 75.0 % (70.0-79.0)"
     assert "ECE of the class 5.0 points" in text
-    assert "10.0 % (false alarms 5.0 %), from 10 dB 12.5 % (4.0 %)" in text
+    assert "10.0 % (false alarms 5.0 %), from 10 dB 12.5 % (4.0 %), 14.0 % where that is 5 %" in text
+    assert "not what is like it: 20.0 %" in text
     assert any(line.startswith("QPSK") and line.endswith("12.5") for line in text.splitlines())
     draw(result, tmp_path / "accuracy.png")
     assert (tmp_path / "accuracy.png").stat().st_size > 1_000

@@ -13,13 +13,13 @@ from streaming.engine import open_engine
 from streaming.errors import ConfigError
 from streaming.follower import Piece
 from streaming.frontend import FrontEnd
-from streaming.measures import COUNT, measure
+from streaming.measures import ABOUT, COUNT, measure
 from streaming.pipeline import LivePipeline
 from training.heads import Identity, Search
 from training.radio import FRONTEND, RATE_HZ, model_settings
 from training.radio_evaluate import expected_error, judge, summary, unseen
 from training.radio_fit import FALSE_ALARMS, embed_signals, fit_radio, with_sense
-from training.shown import Maker, Shown, make_shown
+from training.shown import Maker, Shown, crosses, make_shown
 from training.signals.conditions import Conditions
 from training.signals.stream import Stream, in_turn
 
@@ -45,9 +45,9 @@ def shown():
     known = np.tile(4 * np.eye(4, 6)[label] + rng.standard_normal((1_200, 6)), COUNT // 6 + 1)[:, :COUNT]
     strange = np.tile(rng.uniform(-8, 8, (1_200, 6)), COUNT // 6 + 1)[:, :COUNT]
     family = np.array(["QAM", "QAM", "FSK", "OFDM"])[label]
-    made_of = ("", "QPSK,GMSK") * 600
+    kin = ("", "FSK,PSK", "~FSK") * 400
     held = np.arange(len(known)) % 5 == 0
-    return Shown(known.astype(np.float32), family, held, strange.astype(np.float32), made_of)
+    return Shown(known.astype(np.float32), family, held, strange.astype(np.float32), kin)
 
 
 @pytest.fixture(scope="module")
@@ -108,8 +108,20 @@ def test_nobody_has_heard_of_a_family_that_is_left_out(shown):
     assert set(left.family.tolist()) == {"QAM", "OFDM"}
     assert len(left.known) == 900
     assert [left.held[left.family == name].mean() for name in ("QAM", "OFDM")] == [0.2, 0.2]
-    assert len(left.strange) == 600
-    assert set(left.made_of) == {""}
+    assert len(left.strange) == 400
+    assert set(left.kin) == {""}
+    assert set(shown.without("FSK", like=False).kin) == {"", "~FSK"}
+
+
+def test_crosses_are_between_two_families(shown):
+    made = crosses(shown.known, shown.family, np.random.default_rng(3))
+    assert np.array_equal(made, crosses(shown.known, shown.family, np.random.default_rng(3)))
+    own = np.stack([(made == shown.known)[:, i == ABOUT].all(1) for i in range(ABOUT.max() + 1)], 1)
+    assert [set(own[way::3].sum(1).tolist()) for way in range(3)] == [{0}, {5}, {1}]
+    for row, mine, family in zip(made[2:90:3], own[2::3], shown.family[2::3], strict=False):
+        others = np.isin(ABOUT, np.flatnonzero(~mine))
+        (other,) = np.flatnonzero((shown.known[:, others] == row[others]).all(1))
+        assert shown.family[other] != family
 
 
 def test_what_is_shown_depends_on_the_seed_alone_and_is_kept(tmp_path):
@@ -118,8 +130,8 @@ def test_what_is_shown_depends_on_the_seed_alone_and_is_kept(tmp_path):
     assert found.family.tolist() == ["FSK", "PSK"] * 5 + ["FSK"]
     rows = [maker.make(i) for i in range(23)]
     assert np.array_equal([*found.known, *found.strange], [row for row, _ in rows])
-    assert list(found.made_of) == [names for _, names in rows[11:]]
-    assert {name for names in found.made_of for name in names.split(",")} == {"", "GMSK", "QPSK"}
+    assert list(found.kin) == [names for _, names in rows[11:]]
+    assert {name for names in found.kin for name in names.split(",")} >= {"FSK", "PSK", "~FSK"}
     assert np.isfinite(found.strange).all()
     assert np.flatnonzero(found.held).tolist() == [0, 5, 10]
     with pytest.raises(ConfigError, match="5 classes"):
