@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
+from threadpoolctl import threadpool_limits
 
 from streaming.block import Samples
 from streaming.bundle import encoder_sha256
@@ -103,7 +104,7 @@ def with_sense(head: Head, shown: Shown, false_alarms: float, seed: int) -> Head
     mean, scale = head.mean[-COUNT:], head.scale[-COUNT:]
     x = np.clip((rows - mean) / scale, -FARTHEST, FARTHEST).astype(np.float32)
     networks = [MLPClassifier(**NETWORK, random_state=NETWORKS * seed + i) for i in range(NETWORKS)]
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), threadpool_limits(1):  # more only wait for each other
         warnings.simplefilter("ignore", ConvergenceWarning)  # a fixed number of epochs, on purpose
         parts = [layers_of(network.fit(x, names)) for network in networks]
     first, second, third = (np.stack(same) for same in zip(*parts, strict=True))
