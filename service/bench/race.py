@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import torch
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 TURN_S = 0.02
 FEWEST_TURNS = 3
