@@ -88,8 +88,8 @@ def as_text(result: dict[str, Any]) -> str:
         lines += [f"{name:<12}{row['family']['percent']:10.1f}{row['class']['percent']:8.1f}{flagged:10.1f}"]
     lines += ["", "unknown, mean over classes, where their family was left out"]
     for which, told in (
-        ("unseen", "with every stranger like it"),
-        ("unseen_by_kin", "but not what is like it"),
+        ("unseen", "and all strangers that are like it"),
+        ("unseen_like_kept", "but not what is like it"),
     ):
         found = {what: np.mean([row[what] for row in result[which].values()]) for what in ALARMS}
         lines += [
@@ -167,7 +167,7 @@ def main() -> None:
         "missed": int(test.missed.sum()),
         "summary": summary(judge(head, e_test, names, test.snr_db)),
         "unseen": unseen(head, shown, tested, test.classes),
-        "unseen_by_kin": unseen(head, shown, tested, test.classes, like=False),
+        "unseen_like_kept": unseen(head, shown, tested, test.classes, like=False),
         "few": few_labels(fit, test, e_fit, e_test),
     }
     print(as_text(result))

@@ -31,7 +31,7 @@ from training.signals.strange import Stranger, make_stranger
 
 SHOWN = 1_000_003  # second word of a seed: what the signals are for
 HELD = 5  # every so many-th known signal is held back for the limit
-LIKE = "~"
+LIKE = "~"  # before a family that a stranger is not made of
 PARTS = 10  # files that the whole is made in
 RIVALS = 12  # from which the other parent of a cross is chosen
 SHORT, SHORTEST = 0.2, 256  # share of signals of which less than a window is measured, and the least of it

@@ -52,7 +52,7 @@ def test_the_accuracy_table_and_picture(tmp_path):
             "by_class_high": {"QPSK": both},
         },
         "unseen": {"QPSK": dict(zip(ALARMS, (10.0, 5.0, 12.5, 4.0, 14.0), strict=True))},
-        "unseen_by_kin": {"QPSK": dict(zip(ALARMS, (20.0, 5.0, 22.5, 4.0, 24.0), strict=True))},
+        "unseen_like_kept": {"QPSK": dict(zip(ALARMS, (20.0, 5.0, 22.5, 4.0, 24.0), strict=True))},
         "few": [{"method": "radio", "labels": n, "class_high": share, "family_high": share} for n in (5, 10)],
     }
     text = as_text(result)
