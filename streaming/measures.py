@@ -1,14 +1,16 @@
 """Measures: what a receiver's operator would read off the last window of a signal, beside the encoder.
 
-With x at unit power, a = |x|, u = x / (a + 0.1) and the turn from sample to sample about its mean,
+With x at unit power, a = |x|, u = x / (a + 0.1), x'd the conjugate of x d samples before, and the turn from
+sample to sample about its mean,
 
     quantiles of a and of the turn
-    of x, x^2, x^4, u^2, u^4, a^2, the turn and its size:
+    of x, x^2, x^4, u^2, u^4, x x'16, x x'64, a^2, the turn and its size:
         lines                how far the strongest bins of the spectrum stand out, how low the others lie
         autocorrelation      |r(l)| / r(0) at small lags l; with its sign where the series is real
 
 No timing, phase or small carrier offset changes them much. Lines over a whole window are what an encoder with
-a short past and a mean cannot see: a symbol clock, a carrier left in a power of the signal.
+a short past and a mean cannot see: a symbol clock, a carrier left in a power of the signal, the beat of a
+chirp with itself.
 
 >>> measure(np.ones(64, np.complex64)).shape == (COUNT,)
 True
@@ -30,7 +32,8 @@ QUANTILES = np.linspace(0.02, 0.98, 17)
 SOFT = np.float32(0.1)  # keeps u finite
 TINY = np.float32(1e-6)  # of a mean power: what is left of a constant
 FAINT = np.float32(1e-3)  # of a mean bin: below it lies rounding
-SERIES, COMPLEX = 8, 5
+DELAYS = (16, 64)  # samples
+POWERS, COMPLEX, SERIES = 5, 7, 10  # the first so many are powers, are complex, are all
 COUNT = SERIES * (len(LAGS) + len(RANKS) + len(SHARES)) + 2 * len(QUANTILES)
 ABOUT = np.concatenate(  # (COUNT,), what each measure is about: a series, the level or the turn
     [
@@ -52,11 +55,13 @@ def measure(x: Samples) -> Row:
     turn = np.angle(steps * np.mean(steps).conj())
     square, unit = x * x, u * u
     series = np.zeros((SERIES, len(x)), np.complex64)
-    series[:COMPLEX] = x, square, square * square, unit, unit * unit
+    series[:POWERS] = x, square, square * square, unit, unit * unit
+    for row, delay in enumerate(DELAYS, POWERS):
+        series[row, delay:] = x[delay:] * x[:-delay].conj()
     series[COMPLEX, :] = a * a
     series[COMPLEX + 1, 1:] = turn * np.abs(steps)
     series[COMPLEX + 2, 1:] = np.minimum(np.abs(turn), 1)
-    series[COMPLEX:] -= series[COMPLEX:].mean(1, keepdims=True)
+    series[POWERS:] -= series[POWERS:].mean(1, keepdims=True)
     spectra = fft.fft(series)
     power = np.square(spectra.real) + np.square(spectra.imag)  # (SERIES, T)
     power /= power.mean(1, keepdims=True) + TINY * len(x)
@@ -110,6 +115,11 @@ class Measures:
         """Another signal begins."""
         self._recent = np.empty(0, np.complex64)
         self._next = self.hop  # where in `_recent` the next hop ends
+
+    def keep(self, hops: int) -> None:
+        """Forget all before the newest whole hops."""
+        drop = max(0, self._next - (1 + hops) * self.hop)
+        self._recent, self._next = self._recent[drop:], self._next - drop
 
     def push(self, samples: Samples) -> Row:
         """The measures (hops, COUNT) of the hops that these samples complete."""

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streaming.measures import COMPLEX, COUNT, LAGS, QUANTILES, SERIES, SHORTEST, Measures, measure
+from streaming.measures import COMPLEX, COUNT, LAGS, POWERS, QUANTILES, SERIES, SHORTEST, Measures, measure
 
 LINES = SERIES * len(LAGS)  # where the lines begin
 SPREAD = COUNT - 2 * len(QUANTILES)
@@ -51,6 +51,14 @@ def test_autocorrelations_are_those_of_the_definition():
     level = np.abs(x) ** 2 - 1
     signed = [np.dot(np.roll(level, lag), level) / np.dot(level, level) for lag in LAGS]
     assert found[COMPLEX] == pytest.approx(signed, abs=1e-3)
+
+
+def test_a_chirp_times_itself_before_is_a_line_and_noise_is_none():
+    sweep = np.exp(1e-4j * np.pi * np.arange(2048) ** 2).astype(np.complex64)
+    for x, line in ((sweep, True), (noise(2048), False)):
+        found = strongest(measure(x))
+        assert (found[POWERS:COMPLEX] > np.log(200)).all() == line
+    assert found[0] < np.log(200)
 
 
 @pytest.mark.parametrize("change", [0.1, 50.0, np.exp(1j)], ids=["weak", "strong", "turned"])

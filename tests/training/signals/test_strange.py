@@ -4,19 +4,23 @@ import numpy as np
 import pytest
 
 from training.signals.classes import FAMILIES, Constant, make_modulator
-from training.signals.strange import (
+from training.signals.constellation import constellation
+from training.signals.effects import (
     Bent,
     Filtered,
+    Gated,
     Graft,
     Hops,
+    Impulses,
+    Loop,
     Product,
     Pulses,
+    Remembered,
     Sum,
     Turns,
-    echo,
-    make_stranger,
-    points,
 )
+from training.signals.strange import KINDS, MAKERS, echo, make_stranger, multiplex, points, rings
+from training.signals.symbols import Even
 
 KNOWN = ("OOK", "QPSK", "GMSK", "SSB", "OFDM", "carrier")
 
@@ -27,7 +31,7 @@ def rng(seed=1):
 
 def test_every_draw_is_a_signal_and_names_its_kin():
     of, like = set(), set()
-    for seed in range(80):
+    for seed in range(160):
         stranger = make_stranger(KNOWN, rng(seed))
         x = np.concatenate([stranger.make(1_000), stranger.make(3_000)])
         assert x.dtype == np.complex64
@@ -40,11 +44,32 @@ def test_every_draw_is_a_signal_and_names_its_kin():
     assert like == {"ASK", "PSK", "QAM", "FSK", "FM", "chirp", "OFDM"}
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_goes_on_and_is_made_again_from_its_seed(kind):
+    made = [MAKERS[kind](["QPSK", "16QAM"], rng(3)) for _ in range(2)]
+    x, again = (np.concatenate([m.make(4_096), m.make(4_096)]) for m in made)
+    assert np.array_equal(x, again)
+    assert np.isfinite(x).all()
+    assert not np.array_equal(x[:4_096], x[4_096:])
+
+
 def test_a_sum_is_all_of_them_at_their_levels_and_frequencies():
     both = Sum([Constant(1.0), Constant(2.0)], rng())
     x = np.concatenate([both.make(500), both.make(1_548)])
     waves = np.exp(2j * np.pi * both.places[:, None] * np.arange(2_048))
     assert np.allclose(x, both.levels @ waves, atol=1e-3)
+
+
+def test_side_by_side_is_even_over_the_width():
+    comb = Sum([Constant(1.0)] * 4, rng(), width=0.4)
+    assert np.allclose(comb.places, [-0.15, -0.05, 0.05, 0.15])
+
+
+def test_a_multiplex_fills_its_width_with_narrow_signals():
+    power = np.square(np.abs(np.fft.fft(multiplex(["QPSK"], rng(2)).make(32_768))))
+    frequency = np.abs(np.fft.fftfreq(len(power)))
+    assert power[frequency > 0.32].sum() < 0.01 * power.sum()
+    assert not np.isnan(power).any()
 
 
 def test_a_product_is_one_times_the_other():
@@ -87,6 +112,44 @@ def test_an_echo_comes_once_and_later():
     x = Filtered(Constant(1.0), taps).make(200)
     assert np.allclose(x[: len(taps) - 1], 1)
     assert np.allclose(x[len(taps) :], taps.sum())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_gated_is_on_for_its_share_and_then_itself(seed):
+    gated = Gated(Constant(1.0), rng(seed))
+    x = np.concatenate([gated.make(777), gated.make(39_223)])
+    assert np.mean(np.abs(x) > 0) == pytest.approx(gated.duty, abs=0.06)
+    assert np.abs(x).max() == pytest.approx(1, abs=0.01)
+    period = round(gated.period * 100)
+    assert np.mean(np.abs(x[:-period] - x[period:])) < 0.15
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_loop_comes_again_but_for_its_sign(seed):
+    loop = Loop(make_modulator("GMSK", rng(9)), rng(seed))
+    size = len(loop.piece)
+    x = np.concatenate([loop.make(333), loop.make(size), loop.make(3_000)])
+    rounds = x[: len(x) // size * size].reshape(-1, size) / loop.piece
+    assert np.allclose(np.abs(rounds), 1, atol=1e-3)
+    assert np.allclose(rounds, rounds[:, :1], atol=1e-3)
+    assert (len(set(np.sign(rounds[:, 0].real))) == 2) == loop.signed
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_impulses_come_as_often_as_they_should(seed):
+    impulses = Impulses(rng(seed))
+    x = np.concatenate([impulses.make(1_000) for _ in range(40)])
+    assert np.count_nonzero(x) == pytest.approx(40_000 / impulses.period, rel=0.2)
+    assert np.isfinite(Filtered(impulses, rings(rng(seed))).make(1_000)).all()
+
+
+def test_remembered_symbols_hold_those_before():
+    memory = Remembered(Even(constellation("QPSK"), rng(1)), rng(2))
+    taken = np.concatenate([memory.take(10), memory.take(90)])
+    plain = Even(constellation("QPSK"), rng(1))
+    symbols = np.concatenate([plain.take(10), plain.take(90)])
+    assert np.allclose(taken, np.convolve(symbols, memory.taps)[:100], atol=1e-5)
+    assert not np.allclose(taken, symbols)
 
 
 def test_a_hopping_tone_stays_on_its_places_unless_it_slides():
