@@ -61,8 +61,8 @@ class Collector(LivePipeline):
 
     def tell(self, block: Block, windows: Windows) -> list[Prediction]:
         """Keep them."""
-        embeddings, ends, _ = windows
-        self.rows += [(start, row) for (start, _), row in zip(self.spans(ends), embeddings, strict=True)]
+        spans = self.spans(windows.ends, windows.lengths)
+        self.rows += [(start, row) for (start, _), row in zip(spans, windows.embeddings, strict=True)]
         return []
 
 

@@ -4,7 +4,9 @@
                                        -> Measures.push(), beside the encoder, where the model has them
 
 Each stage keeps its own history, so how the stream is cut into blocks never shows in the result. Where the
-states begin anew (lost samples, another signal) the predictions say so until their past is whole.
+states begin anew (lost samples, another signal) the predictions say so until their past is whole. A model
+with measures also looks for changes that the front end cannot see, and forgets what was before
+(`streaming.changes`); one without has an encoder whose long past would hold the old signal anyhow.
 
 A bundle whose `frontend` has a `fraction` runs behind the whole front end; one without it takes the
 source's samples as they are, only levelled.
@@ -13,13 +15,15 @@ source's samples as they are, only levelled.
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streaming.agc import normalise
-from streaming.block import Block
+from streaming.block import Block, Samples
 from streaming.bundle import Bundle
+from streaming.changes import Changes
 from streaming.engine import Engine, Hops
 from streaming.errors import ConfigError
 from streaming.estimate import Estimate
@@ -45,6 +49,7 @@ class LivePipeline:
         self.stream = engine.stream()
         self.window = Window(bundle.encoder, head.hop, head.window)
         self.measures = Measures(head.hop, head.window) if bundle.measured else None
+        self.changes = Changes(head.hop)
         self.silences = Silences(len(head.classes))
         self.full_past = head.window + bundle.encoder.shape.receptive_field - 1
         self.begin, self.step = 0.0, 1.0  # where the states were last empty; source samples to one since
@@ -105,22 +110,41 @@ class LivePipeline:
         self.window.reset()
         if self.measures:
             self.measures.reset()
+            self.changes.reset()
         self.begin, self.step, self.beginning, self.hops = item.start, item.step, item.begins, 0
         return found
 
     def answer(self, block: Block, item: Stretch, hops: Hops) -> list[Prediction]:
         """The predictions of the hops that a stretch completed."""
-        embeddings = self.window.push(hops)  # (hops, outputs)
-        if self.measures:
-            embeddings = np.concatenate([embeddings, self.measures.push(item.samples)], 1)
+        embeddings, lengths = self._embed(item.samples, hops)
         ends = (self.hops + 1 + np.arange(len(embeddings))) * self.head.hop  # samples since `begin`
         before = self.stream.position - len(item.samples)
         estimates = [item.estimate(end - before) for end in ends.tolist()]
         self.hops += len(embeddings)
         full = int(np.searchsorted(ends, self.head.window))
         if len(ends) and item.estimates:
-            self._short = (embeddings[-1:], ends[-1:], estimates[-1:]) if full == len(ends) else None
-        return self.tell(block, (embeddings[full:], ends[full:], estimates[full:]))
+            short = Windows(embeddings[-1:], ends[-1:], lengths[-1:], estimates[-1:])
+            self._short = short if full == len(ends) else None
+        return self.tell(block, Windows(embeddings[full:], ends[full:], lengths[full:], estimates[full:]))
+
+    def _embed(self, samples: Samples, hops: Hops) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """The embeddings (hops, outputs) that a push completed, and the lengths (hops,) of their windows."""
+        if not self.measures:
+            return self.window.push(hops), np.minimum(self.window.seen, self.head.window)
+        hop = self.head.hop
+        changes = self.changes.push(hops.total / hop)
+        unfinished = (self.stream.position - len(samples)) % hop  # samples of a hop that came before
+        cuts = [max(0, change * hop - unfinished) for change in changes]
+        parts = np.split(hops.maximum, changes), np.split(hops.total, changes), np.split(samples, cuts)
+        rows, lengths = list[NDArray[np.float32]](), list[NDArray[np.int64]]()
+        for n, (maximum, total, part) in enumerate(zip(*parts, strict=True)):
+            if n:
+                self.window.keep(self.changes.recent - 1)
+                self.measures.keep(self.changes.recent - 1)
+            row = self.window.push(Hops(maximum, total)), self.measures.push(part)
+            rows.append(np.concatenate(row, 1))
+            lengths.append(np.minimum(self.window.seen, self.head.window))
+        return np.concatenate(rows), np.concatenate(lengths)
 
     def _end(self, block: Block) -> list[Prediction]:
         """A signal ends: the answer to one that was too short for a window."""
@@ -129,23 +153,31 @@ class LivePipeline:
 
     def tell(self, block: Block, windows: "Windows") -> list[Prediction]:
         """What the head says of windows."""
-        embeddings, ends, estimates = windows
-        found = answers(self.head, embeddings, self.spans(ends), block)
+        embeddings, ends, lengths, estimates = windows
+        found = answers(self.head, embeddings, self.spans(ends, lengths), block)
         return [
             replace(
                 prediction,
-                past="warm" if end >= self.full_past else self.beginning,
+                past=self._past(end, length),
                 begin=round(self.begin),
                 snr_db=known.snr_db if known else None,
                 bandwidth_hz=known.bandwidth if known else None,
                 offset_hz=known.offset if known else None,
             )
-            for prediction, end, known in zip(found, ends.tolist(), estimates, strict=True)
+            for prediction, end, length, known in zip(
+                found, ends.tolist(), lengths.tolist(), estimates, strict=True
+            )
         ]
 
-    def spans(self, ends: NDArray[np.int64]) -> list[tuple[int, int]]:
+    def _past(self, end: int, length: int) -> Past:
+        """What a window of this length that ends here knows of the past."""
+        if end < self.full_past:
+            return self.beginning
+        return "warm" if length == self.head.window else "change"
+
+    def spans(self, ends: NDArray[np.int64], lengths: NDArray[np.int64]) -> list[tuple[int, int]]:
         """Where windows that end here, in samples since the beginning, lie in the source's count."""
-        starts = np.maximum(ends - self.head.window, 0)
+        starts = ends - lengths
         return [
             (round(self.begin + start * self.step), round(self.begin + end * self.step))
             for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
@@ -156,8 +188,13 @@ class LivePipeline:
         self.stream.close()
 
 
-# Embeddings (n, outputs), their windows' ends (n,) in samples since the beginning, and what was known then.
-Windows = tuple[NDArray[np.float32], NDArray[np.int64], list[Estimate | None]]
+class Windows(NamedTuple):
+    """Windows that are to be answered."""
+
+    embeddings: NDArray[np.float32]  # (n, outputs)
+    ends: NDArray[np.int64]  # (n,), in samples since the beginning
+    lengths: NDArray[np.int64]  # (n,)
+    estimates: list[Estimate | None]  # what was known then
 
 
 def push_all(

@@ -59,6 +59,12 @@ class Window:
         self._maxima = np.full((self._past, self._reduced * ("max" in self.pooling)), -np.inf, np.float32)
         self._totals = np.zeros((self._past, self._reduced * ("mean" in self.pooling)))
 
+    def keep(self, hops: int) -> None:
+        """Forget all but the newest hops."""
+        old = max(0, self._past - hops)
+        self._maxima[:old], self._totals[:old] = -np.inf, 0
+        self.samples = min(self.samples, hops * self.hop)
+
     @property
     def warm(self) -> NDArray[np.bool_]:
         """For each row of the last push, whether the window was full.

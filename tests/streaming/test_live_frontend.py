@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streaming.block import Block
-from streaming.bundle import Bundle
+from streaming.bundle import Bundle, load_bundle
 from streaming.encoder import Encoder, EncoderShape, iq
 from streaming.engine import open_engine
 from streaming.frontend import FrontEnd, FrontEndSettings, Piece
@@ -224,3 +224,31 @@ def test_a_report_ends_where_a_silence_or_another_signal_begins(bundle, engine):
             spells.append(report)
     assert [p.label == NO_SIGNAL for p in spells] == [True, False] * 3 + [True]
     assert [p.snr_db is None for p in spells] == [True, False] * 3 + [True]
+
+
+def gaussian(length, sps, offset=0.1, seed=4):
+    """As `psk`, but of symbols that nobody could tell from noise."""
+    impulses = np.zeros(length, complex)
+    impulses[::sps] = np.random.default_rng(seed).standard_normal((len(impulses[::sps]), 2)) @ [1, 1j]
+    symbols = np.convolve(impulses, np.hanning(2 * sps + 1))[:length]
+    symbols /= np.sqrt(np.mean(np.abs(symbols) ** 2))
+    return (0.2 * symbols * np.exp(2j * np.pi * offset * np.arange(length))).astype(np.complex64)
+
+
+def test_a_window_forgets_a_signal_that_another_like_it_has_followed():
+    radio, change = load_bundle("radio"), 20_000 + 60_000
+    engine = open_engine(radio.encoder, hop=radio.heads["live"].hop)
+    x = noise(150_000)
+    x[20_000:change] += psk(60_000, 8)
+    x[change:140_000] += gaussian(60_000, 8)
+    found = push(live(radio, engine), blocks(x))
+    heard = [p for p in found if p.label != NO_SIGNAL]
+    assert {p.begin for p in heard} == {heard[0].begin}  # to the front end it is one signal
+    (first, *_) = short = [p for p in heard if p.past == "change"]
+    long = max(p.end - p.start for p in heard)
+    assert change < first.end < change + long
+    assert first.start > change - long / 2
+    assert [p.end - p.start < long for p in short] == [True] * len(short)
+    assert heard[-1].past == "warm"
+    cut = push(live(radio, engine), blocks(x, [777, 81_003, 81_004, 99_999, 120_000]))
+    same(found, cut)
