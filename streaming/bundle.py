@@ -26,6 +26,7 @@ from streaming.encoder import Encoder, EncoderShape
 from streaming.errors import BundleError, WavetellError
 from streaming.files import write_whole
 from streaming.head import Head
+from streaming.measures import COUNT
 
 FORMAT = 1
 MAX_BYTES = 10 * 2**20
@@ -50,7 +51,7 @@ class Bundle:
     @property
     def measured(self) -> bool:
         """Whether its embeddings are the encoder's outputs and behind them `streaming.measures`."""
-        return bool(self.meta["frontend"].get("measures"))
+        return bool(self.meta.get("frontend", {}).get("measures"))
 
     @property
     def sha256(self) -> str:
@@ -137,7 +138,15 @@ def parse_bundle(raw: bytes, name: str) -> Bundle:
     for head in heads.values():
         if head.encoder_sha256 != description["sha256"]["encoder"]:
             raise BundleError(f"head {head.name} was fitted for another encoder")
-    return Bundle(encoder, heads, description["meta"], name)
+    bundle = Bundle(encoder, heads, description["meta"], name)
+    for head in heads.values():
+        entries = encoder.shape.outputs + COUNT * (bundle.measured and head.mode == "live")
+        if len(head.mean) != entries:
+            raise BundleError(
+                f"head {head.name} takes embeddings of {len(head.mean)} entries and this wavetell makes "
+                f"{entries}; fit it again"
+            )
+    return bundle
 
 
 def read_description(raw: bytes) -> dict[str, Any]:

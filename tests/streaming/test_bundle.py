@@ -13,6 +13,7 @@ from safetensors.numpy import save_file
 from streaming.bundle import MAX_BYTES, Bundle, encoder_sha256, load_bundle
 from streaming.encoder import Encoder, EncoderShape
 from streaming.errors import BundleError
+from streaming.measures import COUNT
 from tests.models import tiny_head
 
 SHAPE = EncoderShape(channels=4, depth=2, reduced=6, outputs=5)
@@ -139,6 +140,16 @@ def test_a_head_of_another_encoder_is_refused(bundle, tmp_path):
     other = replace(bundle.heads["a"], encoder_sha256=encoder_sha256(Encoder(SHAPE, seed=4)))
     Bundle(bundle.encoder, {"a": other}, bundle.meta).save(tmp_path / "x.safetensors")
     assert "head a was fitted for another encoder" in error_of(tmp_path / "x.safetensors")
+
+
+def test_a_head_for_other_embeddings_is_refused(bundle, tmp_path):
+    head = replace(bundle.heads["a"], mode="live")
+    meta = {"frontend": {"agc_samples": 100, "measures": True}}
+    Bundle(bundle.encoder, {"a": head}, meta).save(tmp_path / "x.safetensors")
+    expected = f"takes embeddings of {SHAPE.outputs} entries and this wavetell makes {SHAPE.outputs + COUNT}"
+    assert expected in error_of(tmp_path / "x.safetensors")
+    Bundle(bundle.encoder, bundle.heads, meta).save(tmp_path / "y.safetensors")  # frames have no measures
+    assert load_bundle(tmp_path / "y.safetensors").measured
 
 
 def test_values_that_are_not_finite_are_refused(bundle, tmp_path):
