@@ -170,6 +170,8 @@ def read_description(raw: bytes) -> dict[str, Any]:
         raise BundleError("the description does not match its sha256; the file was altered or damaged")
     if not all(isinstance(description.get(key), dict) for key in ("encoder", "heads", "meta", "sha256")):
         raise BundleError("the description lacks encoder, heads, meta or sha256")
+    if not isinstance(description["meta"].get("frontend", {}), dict):
+        raise BundleError("the settings of the front end are no JSON object")
     return dict(description)
 
 

@@ -152,6 +152,11 @@ def test_a_head_for_other_embeddings_is_refused(bundle, tmp_path):
     assert load_bundle(tmp_path / "y.safetensors").measured
 
 
+def test_settings_that_are_no_object_are_refused(bundle, tmp_path):
+    Bundle(bundle.encoder, bundle.heads, {"frontend": [1]}).save(tmp_path / "x.safetensors")
+    assert "front end" in error_of(tmp_path / "x.safetensors")
+
+
 def test_values_that_are_not_finite_are_refused(bundle, tmp_path):
     next(iter(bundle.encoder.parameters())).data[0] = float("nan")
     bundle.save(tmp_path / "x.safetensors")
