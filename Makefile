@@ -26,7 +26,7 @@ radio: export OMP_NUM_THREADS = 1
 radio: .venv/.dev
 	.venv/bin/wavetell pretrain --recipe radio --seed 0 --resume --out runs/radio/encoder.safetensors
 	.venv/bin/wavetell fit runs/radio/encoder.safetensors --data radio --labels 100 --seed 0 --out $(RADIO)
-	.venv/bin/python -m benchmarks.radio_accuracy $(RADIO) --out runs/radio/accuracy --keep $(RADIO)
+	.venv/bin/python -m benchmarks.accuracy.radio $(RADIO) --out runs/radio/accuracy --keep $(RADIO)
 
 pictures: .venv/.dev .venv/.system
 	WAVETELL_PICTURES=1 $(PYTEST) $(BROWSER)/test_views.py $(BROWSER)/test_teach.py -k "photographed or drag_name"

@@ -12,22 +12,22 @@ from pathlib import Path
 from typing import Any
 
 from hardware import source_address
-from service.answers import Answers
-from service.database import open_database
 from service.errors import Conflict, NotFound
-from service.events import Detector, Event
-from service.fitting import Fitter
-from service.history import History
-from service.hub import Hub
-from service.labels import Label, LabelStore
-from service.models import ModelStore
-from service.predictor import Predictor
-from service.recordings import RecordingStore
-from service.retry import Retry
-from service.runtime import Runtime
+from service.live.answers import Answers
+from service.live.events import Detector, Event
+from service.live.hub import Hub
+from service.live.retry import Retry
+from service.live.runtime import Runtime
+from service.live.streams import Limits, Stream
+from service.models.fitting import Fitter
+from service.models.predictor import Predictor
+from service.models.store import ModelStore
 from service.sinks import open_sinks
-from service.store import checked_name
-from service.streams import Limits, Stream
+from service.storage.database import open_database
+from service.storage.history import History
+from service.storage.labels import Label, LabelStore
+from service.storage.names import checked_name
+from service.storage.recordings import RecordingStore
 from streaming.bundle import Bundle
 from streaming.embedding import Embedder
 from streaming.engine import Engine, open_engine

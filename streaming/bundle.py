@@ -24,9 +24,9 @@ from safetensors.numpy import save as write_tensors
 
 from streaming.encoder import Encoder, EncoderShape
 from streaming.errors import BundleError, WavetellError
+from streaming.features import COUNT
 from streaming.files import write_whole
 from streaming.head import Head
-from streaming.measures import COUNT
 
 FORMAT = 1
 MAX_BYTES = 10 * 2**20
@@ -50,7 +50,7 @@ class Bundle:
 
     @property
     def measured(self) -> bool:
-        """Whether its embeddings are the encoder's outputs and behind them `streaming.measures`."""
+        """Whether its embeddings are the encoder's outputs and behind them `streaming.features`."""
         return bool(self.meta.get("frontend", {}).get("measures"))
 
     @property

@@ -27,12 +27,12 @@ from streaming.changes import Changes
 from streaming.engine import Engine, Hops
 from streaming.errors import ConfigError
 from streaming.estimate import Estimate
+from streaming.features import Measures
 from streaming.frontend import Silence
 from streaming.head import Head, Mode
 from streaming.intake import Item, Stretch, open_intake
-from streaming.measures import Measures
+from streaming.no_signal import Silences
 from streaming.prediction import Past, Prediction, utc_ns
-from streaming.silence import Silences
 from streaming.window import Window
 
 
@@ -40,7 +40,7 @@ class LivePipeline:
     """Blocks of one stream in; one prediction for each hop of a signal out, once the window is full.
 
     Behind the front end, a signal that ends before its window is full is answered once, from what there was
-    of it (unless something stronger cut it off), and silences are told as `streaming.silence` says.
+    of it (unless something stronger cut it off), and silences are told as `streaming.no_signal` says.
     """
 
     def __init__(self, bundle: Bundle, head: Head, engine: Engine) -> None:

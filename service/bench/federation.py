@@ -29,7 +29,7 @@ from streaming.errors import ConfigError, WavetellError
 from training.federation.manifest import PRECISIONS, Precision
 
 if TYPE_CHECKING:
-    from training.federation.coordinator import Coordinator
+    from training.federation.coordinator.rounds import Coordinator
 
 ENGINES = (*PRECISIONS, "flower")
 PATIENCE_S = 120.0
@@ -121,10 +121,10 @@ def line(
 @contextmanager
 def federation(stations: int, rounds: int) -> "Iterator[tuple[Coordinator, dict[str, str], Path]]":
     """A federation of the paper's encoder, its stations' tokens and its folder."""
-    from training.federation.coordinator import Coordinator
-    from training.federation.learner import make_manifest
+    from training.federation.coordinator.rounds import Coordinator
     from training.federation.manifest import Terms
-    from training.recipes import RECIPES
+    from training.federation.station.learner import make_manifest
+    from training.pretraining.recipes import RECIPES
 
     manifest, model = make_manifest("main", replace(RECIPES["paper"], rounds=rounds), 0)
     with tempfile.TemporaryDirectory(prefix="wavetell-bench-") as place:

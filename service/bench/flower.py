@@ -10,7 +10,7 @@ from pathlib import Path
 
 from service.bench.wire import Wire
 from streaming.errors import WavetellError
-from training.federation.coordinator import Coordinator
+from training.federation.coordinator.rounds import Coordinator
 
 ROOT = Path(__file__).resolve().parents[2]
 FLOWER = ROOT / ".cache" / "flower" / "bin"

@@ -9,10 +9,10 @@ from pathlib import Path
 import httpx
 import numpy as np
 
-from training.checkpoint import load_checkpoint, save_checkpoint
-from training.federation.client import HttpExchange
 from training.federation.manifest import PRECISIONS, Manifest
-from training.federation.station import Result, Station
+from training.federation.station.client import HttpExchange
+from training.federation.station.loop import Result, Station
+from training.pretraining.checkpoint import load_checkpoint, save_checkpoint
 
 
 def arithmetic(folder: Path, manifest: Manifest, generation: int) -> Result:

@@ -22,8 +22,8 @@ from torch.nn.functional import leaky_relu, logsigmoid, pad
 from service.bench.race import one_core
 from streaming.block import Samples
 from streaming.encoder import LEAK, CausalBlock, CausalConv, Encoder, EncoderShape
-from training.synthetic import Signal, make_frames
-from training.triplet import Triplet, TripletSettings, cut, draw_cuts
+from training.datasets.synthetic import Signal, make_frames
+from training.objectives.triplet import Triplet, TripletSettings, cut, draw_cuts
 
 BATCH, NEGATIVES, FRAMES = 50, 10, 5_000
 

@@ -14,7 +14,7 @@ from service.bench.peak import peak_runners, read_runners
 from service.bench.race import Runner, race
 from streaming.encoder import Encoder, EncoderShape, iq
 from streaming.errors import BackendError
-from training.canonical import round_weights
+from training.pretraining.canonical import round_weights
 
 SIGNAL = 12_288  # samples of each stream: more than the 8,188 of the encoder's past, and a multiple of 4096
 CHECK_S = 0.2  # CPU time after which the check ends, if not at the signal's end

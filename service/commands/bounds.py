@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Compute and print."""
     from streaming.bundle import load_bundle
-    from training.bounds import report
+    from training.evaluation.bounds import report
 
     rows = report(load_bundle(args.model).encoder)
     if args.json:

@@ -53,8 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Serve, or look after the stations."""
-    from training.federation.stations import Stations
-    from training.federation.store import Store
+    from training.federation.coordinator.stations import Stations
+    from training.federation.coordinator.store import Store
 
     if args.action == "serve":
         serve(args)
@@ -77,10 +77,10 @@ def run(args: argparse.Namespace) -> None:
 
 def serve(args: argparse.Namespace) -> None:
     """Serve until stopped."""
-    from service.coordinator import coordinator_rules, listen, make_coordinator_server
-    from service.security import Tokens
-    from training.federation.coordinator import Coordinator
-    from training.federation.store import Store
+    from service.federation.server import coordinator_rules, listen, make_coordinator_server
+    from service.web.security import Tokens
+    from training.federation.coordinator.rounds import Coordinator
+    from training.federation.coordinator.store import Store
 
     values = settings(args)
     values.tls_clients = args.tls_clients
@@ -88,8 +88,8 @@ def serve(args: argparse.Namespace) -> None:
     is_new = not store.query("SELECT 1 FROM run")
     store.close()
     if is_new:
-        from training.federation.learner import make_manifest
-        from training.recipes import find_recipe
+        from training.federation.station.learner import make_manifest
+        from training.pretraining.recipes import find_recipe
 
         recipe = find_recipe(args.recipe)
         recipe = replace(recipe, rounds=args.rounds or recipe.rounds, steps=args.steps or recipe.steps)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from service.commands.fit import PAPER
 from streaming.errors import ConfigError
-from training.synthetic import paper_clients
+from training.datasets.synthetic import paper_clients
 
 ROWS = ("model", "live", "untrained", "cumulants", "limit", "known")
 
@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Make every row, print them, write the files."""
     from streaming.bundle import load_bundle
-    from training import evaluate, report
+    from training.evaluation import evaluate, report
 
     bundle = load_bundle(args.model)
     live = "client-1-live" in bundle.heads

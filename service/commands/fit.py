@@ -25,15 +25,15 @@ from typing import TYPE_CHECKING
 
 from streaming.errors import ConfigError
 from streaming.head import Mode
-from training.synthetic import Heterogeneity, listener, paper_clients
+from training.datasets.synthetic import Heterogeneity, listener, paper_clients
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from streaming.block import Samples
     from streaming.bundle import Bundle
-    from training.embed import Embeddings
-    from training.heads import Fit, Search
+    from training.heads.embed import Embeddings
+    from training.heads.fit import Fit, Search
 
 PAPER: dict[str, Heterogeneity] = {"paper": "labels", "paper-snr": "snr", "paper-cfo": "cfo"}
 
@@ -69,9 +69,9 @@ def run(args: argparse.Namespace) -> None:
     """Fit, save, and say what cross-validation found."""
     from streaming.bundle import encoder_sha256, load_bundle
     from streaming.pipeline import choose_head
-    from training.evaluate import embedder, fit_clients
-    from training.heads import Identity, Search
-    from training.recording_head import fit_recordings
+    from training.evaluation.evaluate import embedder, fit_clients
+    from training.heads.fit import Identity, Search
+    from training.heads.recordings import fit_recordings
 
     bundle = load_bundle(args.model)
     past = args.live or 0
@@ -85,8 +85,8 @@ def run(args: argparse.Namespace) -> None:
     agc_samples = float(bundle.meta.get("frontend", {}).get("agc_samples", 4096.0))
     embed = embedder(bundle.encoder, mode, args.window, hop, agc_samples)
     if args.data == "radio":
-        from training.radio import FRONTEND, model_settings
-        from training.radio_fit import SEARCH, fit_labelled
+        from training.heads.radio_fit import SEARCH, fit_labelled
+        from training.pretraining.radio import FRONTEND, model_settings
 
         search = replace(SEARCH, seed=args.seed)
         bundle.meta["frontend"] = model_settings(FRONTEND)
@@ -153,8 +153,8 @@ def fit_frames(
     """A head from the frames of a data set."""
     from streaming.bundle import encoder_sha256
     from training.datasets import open_dataset
-    from training.heads import Identity, fit_head
-    from training.partition import label_budget
+    from training.datasets.partition import label_budget
+    from training.heads.fit import Identity, fit_head
 
     samples = (args.live or 0) + args.window
     frames = open_dataset(args.data, samples=samples)

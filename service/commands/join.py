@@ -29,13 +29,13 @@ from typing import Any
 from streaming.errors import ConfigError
 from streaming.files import write_whole
 from streaming.prediction import utc_text
-from training.federation.background import Background
-from training.federation.buffer import fetch_buffer
-from training.federation.client import HttpExchange
-from training.federation.deploy import put_to_use
-from training.federation.lesson import Data, Recordings, Synthetic, Wanted
 from training.federation.manifest import PRECISIONS, Manifest
-from training.federation.station import Result, Station
+from training.federation.station.background import Background
+from training.federation.station.buffer import fetch_buffer
+from training.federation.station.client import HttpExchange
+from training.federation.station.deploy import put_to_use
+from training.federation.station.lesson import Data, Recordings, Synthetic, Wanted
+from training.federation.station.loop import Result, Station
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from streaming.errors import ConfigError
-from training.synthetic import Client, Heterogeneity, paper_clients
+from training.datasets.synthetic import Client, Heterogeneity, paper_clients
 
 HETEROGENEITY: dict[str, Heterogeneity] = {"paper": "labels", "paper-snr": "snr", "paper-cfo": "cfo"}
 
@@ -43,13 +43,13 @@ def run(args: argparse.Namespace) -> None:
     import torch
 
     from streaming.bundle import Bundle
-    from training.curves import write_curves
-    from training.probe import probe
+    from training.pretraining.curves import write_curves
+    from training.pretraining.probe import probe
+    from training.pretraining.radio import FRONTEND, STATIONS, Station, model_settings
+    from training.pretraining.radio_probe import probe_radio
+    from training.pretraining.recipes import find_recipe
+    from training.pretraining.rounds import Run, federate, finished, open_run
     from training.progress import Progress
-    from training.radio import FRONTEND, STATIONS, Station, model_settings
-    from training.radio_probe import probe_radio
-    from training.recipes import find_recipe
-    from training.rounds import Run, federate, finished, open_run
 
     if args.workers < 1 or args.seed < 0:
         raise ConfigError("--workers must be at least 1 and --seed at least 0")

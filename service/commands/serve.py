@@ -15,10 +15,10 @@ import gc
 import logging
 import sys
 
-from service.security import Tokens
-from service.server import bind, make_server, read_rules
 from service.settings import SETTINGS, add_settings, settings
 from service.station import Station
+from service.web.security import Tokens
+from service.web.server import bind, make_server, read_rules
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -43,11 +43,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Run it to its end."""
-    from training.federation.coordinator import Coordinator
-    from training.federation.learner import accuracy
-    from training.federation.page import mean
+    from service.federation.page import mean
+    from training.federation.coordinator.rounds import Coordinator
     from training.federation.simulate import ATTACKS, simulate
-    from training.recipes import find_recipe
+    from training.federation.station.learner import accuracy
+    from training.pretraining.recipes import find_recipe
 
     names = args.precision.split(",")
     precisions = [precision for name in names for precision in PRECISIONS if precision == name]

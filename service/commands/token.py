@@ -12,8 +12,8 @@ examples:
 import argparse
 from pathlib import Path
 
-from service.security import ROLES, Tokens
 from service.settings import add_settings, settings
+from service.web.security import ROLES, Tokens
 from streaming.errors import ConfigError
 
 

@@ -1,4 +1,4 @@
-// A spectrum frame, as service/spectrum.py writes it.
+// A spectrum frame, as service/live/spectrum.py writes it.
 
 const HEADER = 56;
 

@@ -7,8 +7,8 @@ from fastapi import Depends, Query
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from starlette.requests import HTTPConnection
 
+from service.live.streams import Stream
 from service.station import Station
-from service.streams import Stream
 from streaming.errors import ConfigError
 
 

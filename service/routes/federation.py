@@ -6,11 +6,11 @@ from typing import Any
 from fastapi import APIRouter
 from fastapi.concurrency import run_in_threadpool
 
-from service import federation
+from service.federation import folders
 from service.routes.common import TheStation
 from service.shapes.shape import returns
 from service.shapes.system import Federation
-from service.sources import listed
+from service.web.allowed_sources import listed
 
 router = APIRouter(prefix="/v1/federation", tags=["federation"])
 
@@ -18,5 +18,5 @@ router = APIRouter(prefix="/v1/federation", tags=["federation"])
 @router.get("", **returns(Federation))
 async def state(station: TheStation) -> dict[str, Any]:
     """Runs that are coordinated here, with stations, rounds, loss, accuracy; and this station's part."""
-    folders = [Path(name).expanduser() for name in listed(station.values.federation)]
-    return await run_in_threadpool(federation.describe, folders)
+    watched = [Path(name).expanduser() for name in listed(station.values.federation)]
+    return await run_in_threadpool(folders.describe, watched)

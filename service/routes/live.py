@@ -14,7 +14,7 @@ from fastapi import APIRouter, Query, WebSocket
 from fastapi.responses import StreamingResponse
 from starlette.websockets import WebSocketDisconnect
 
-from service.hub import Hub, Subscriber
+from service.live.hub import Hub, Subscriber
 from service.routes.common import TheStation, TheStream, the_station
 
 router = APIRouter(prefix="/v1", tags=["live"])

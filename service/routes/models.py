@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Request
 from fastapi.concurrency import run_in_threadpool
 
-from service.models import describe
+from service.models.store import describe
 from service.routes.common import TheStation
 from service.shapes.shape import returns
 from service.shapes.teaching import Active, ModelAbout, Models

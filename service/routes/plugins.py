@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request
 from starlette.datastructures import UploadFile
 
 from service.errors import NotFound
-from service.plugins import Jobs, status
+from service.models.plugins import Jobs, status
 from service.routes.common import TheStation
 from service.routes.predict import LOWEST_HZ, read_raw
 from service.shapes.shape import returns

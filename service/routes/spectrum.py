@@ -1,4 +1,4 @@
-"""Spectra and raw points of a stream, as binary frames (`service.spectrum` says what is in one)."""
+"""Spectra and raw points of a stream, as binary frames (`service.live.spectrum` says what is in one)."""
 
 import asyncio
 import time
@@ -10,9 +10,9 @@ from fastapi import APIRouter, Query, Response, WebSocket
 from fastapi.concurrency import run_in_threadpool
 from starlette.websockets import WebSocketDisconnect
 
+from service.live.spectrum import frame, rows
+from service.live.streams import Stream
 from service.routes.common import TheStream, the_station
-from service.spectrum import frame, rows
-from service.streams import Stream
 from streaming.errors import ConfigError
 
 router = APIRouter(prefix="/v1/streams/{stream_id}/spectrum", tags=["spectrum"])

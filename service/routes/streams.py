@@ -6,12 +6,12 @@ from fastapi import APIRouter, Body
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, ConfigDict, Field
 
+from service.live.streams import Stream
 from service.routes.common import TheStation, TheStream
 from service.shapes.air import StreamState
 from service.shapes.shape import returns
-from service.sources import check_source
 from service.station import Station
-from service.streams import Stream
+from service.web.allowed_sources import check_source
 
 router = APIRouter(prefix="/v1/streams", tags=["streams"])
 

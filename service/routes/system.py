@@ -10,12 +10,12 @@ from starlette.requests import Request
 
 from hardware.devices import find_devices
 from service.errors import Refused
-from service.guard import token_in
-from service.metrics import render
 from service.routes.common import TheStation
-from service.security import COOKIE
 from service.shapes.shape import returns
 from service.shapes.system import Devices, Health, LoggedIn, Ready, Session
+from service.web.metrics import render
+from service.web.middleware import token_in
+from service.web.security import COOKIE
 from streaming.errors import WavetellError
 
 router = APIRouter(tags=["system"])

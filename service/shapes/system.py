@@ -4,8 +4,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from service.security import Role
 from service.shapes.shape import Shape
+from service.web.security import Role
 
 Span = list[float]
 

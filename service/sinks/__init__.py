@@ -6,7 +6,7 @@ The setting `sinks` lists them: `stdout`, `file:PATH`, `mqtt://HOST/PREFIX`, `ht
 from importlib import import_module
 
 from service.sinks.sink import Sink
-from service.sources import listed
+from service.web.allowed_sources import listed
 from streaming.errors import ConfigError
 
 # how an entry begins -> module; each module has `open(entry: str) -> Sink`.

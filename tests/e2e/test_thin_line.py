@@ -13,7 +13,7 @@ import pytest
 
 from service.demo.__main__ import RECORDING, free_port
 from tests.require import ROOT
-from training.radio import HEARD
+from training.pretraining.radio import HEARD
 
 WAVETELL = [sys.executable, "-m", "service.cli"]
 

@@ -8,15 +8,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-import service.streams
+import service.live.streams
 from hardware.source import Counts, Source
-from service.answers import Answers
 from service.cli import main
-from service.events import Detector
-from service.hub import Hub
-from service.predictor import Predictor
-from service.runtime import Runtime
-from service.streams import Limits, Stream
+from service.live.answers import Answers
+from service.live.events import Detector
+from service.live.hub import Hub
+from service.live.runtime import Runtime
+from service.live.streams import Limits, Stream
+from service.models.predictor import Predictor
 from streaming.block import Block
 from streaming.bundle import Bundle
 from streaming.embedding import Embedder
@@ -212,7 +212,7 @@ def test_another_model_takes_over_in_the_middle_of_an_emission(runtime, bundle, 
     at = np.arange(RATE, 3 * RATE)
     x[at] += (0.3 * np.exp(2j * np.pi * at / 12.5 + 8j * np.sin(at / 80))).astype(np.complex64)
     source = Halves(x, 2 * RATE)
-    monkeypatch.setattr(service.streams, "open_source", lambda _: source)
+    monkeypatch.setattr(service.live.streams, "open_source", lambda _: source)
     stream, journal, answers = open_stream(runtime, "halves:", Limits(queue_ms=60_000))
     while runtime.pipelines[stream.id].next != 2 * RATE:
         time.sleep(0.01)

@@ -11,7 +11,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 from websockets.sync.client import connect
 
 from service.demo.__main__ import free_port
-from service.events import Detector
+from service.live.events import Detector
 from service.sinks import open_sinks
 from service.sinks.sink import DEPTH, Away, Sink
 from streaming.errors import ConfigError

@@ -5,12 +5,12 @@ import time
 
 import pytest
 
-from service.database import OUTAGE, open_database
-from service.events import Event
-from service.history import History
-from service.ids import new_id
-from service.queries import RunQuery, find_events, find_runs
-from service.runs import Run, RunKeeper
+from service.live.events import Event
+from service.live.runs import Run, RunKeeper
+from service.storage.database import OUTAGE, open_database
+from service.storage.history import History
+from service.storage.ids import new_id
+from service.storage.queries import RunQuery, find_events, find_runs
 from streaming.errors import ConfigError
 from tests.service.servers import postgres
 

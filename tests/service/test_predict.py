@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from service.predictor import Predictor
+from service.models.predictor import Predictor
 from streaming.block import Block
 from streaming.bundle import load_bundle
 from streaming.engine import open_engine

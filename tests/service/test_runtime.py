@@ -7,14 +7,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-import service.streams
+import service.live.streams
 from hardware.source import Counts, Source
-from service.answers import Answers
-from service.events import Detector
-from service.hub import Hub
-from service.ring import Ring
-from service.runtime import Runtime
-from service.streams import Limits, Stream
+from service.live.answers import Answers
+from service.live.events import Detector
+from service.live.hub import Hub
+from service.live.ring import Ring
+from service.live.runtime import Runtime
+from service.live.streams import Limits, Stream
 from streaming.block import Block, Gap
 from streaming.engine import open_engine
 from streaming.errors import DeviceLost, InputError
@@ -68,7 +68,7 @@ PATIENT = Limits(queue_ms=60_000)
 
 def play(runtime, monkeypatch, samples, error=None, limits=PATIENT, go_on=None):
     """A stream that plays these samples, with every prediction it gives."""
-    monkeypatch.setattr(service.streams, "open_source", lambda _: Played(samples, error, go_on))
+    monkeypatch.setattr(service.live.streams, "open_source", lambda _: Played(samples, error, go_on))
     stream, journal = Stream("played:", "", limits, runtime.work), Kept()
     answers = Answers(
         stream,

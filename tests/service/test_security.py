@@ -12,7 +12,7 @@ import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from service.security import Tokens, allows, required_role
+from service.web.security import Tokens, allows, required_role
 from tests.require import need_program
 from tests.service.conftest import serving
 

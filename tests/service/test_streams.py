@@ -11,8 +11,8 @@ import zmq
 from websockets.sync.client import connect
 
 from service.demo.__main__ import free_port
-from service.retry import Retry
-from service.spectrum import HEADER, MAGIC
+from service.live.retry import Retry
+from service.live.spectrum import HEADER, MAGIC
 from streaming.errors import SourceError
 from tests.service.conftest import serving
 

@@ -13,7 +13,7 @@ from safetensors.numpy import save_file
 from streaming.bundle import MAX_BYTES, Bundle, encoder_sha256, load_bundle
 from streaming.encoder import Encoder, EncoderShape
 from streaming.errors import BundleError
-from streaming.measures import COUNT
+from streaming.features import COUNT
 from tests.models import tiny_head
 
 SHAPE = EncoderShape(channels=4, depth=2, reduced=6, outputs=5)

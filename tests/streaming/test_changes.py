@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from streaming.changes import Changes
 from streaming.encoder import Encoder, EncoderShape
 from streaming.engine import Hops
-from streaming.measures import Measures
+from streaming.features import Measures
 from streaming.window import Window
 
 HOP = 512

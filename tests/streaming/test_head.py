@@ -17,7 +17,7 @@ def blobs(classes, outputs=24, n=60, seed=0):
 
 
 def head_of(machine, names, centre, spread, **changes):
-    """A head from a fitted SVC, written out independently of training.heads."""
+    """A head from a fitted SVC, written out independently of training.heads.fit."""
     pairs = len(names) * (len(names) - 1) // 2
     parts = {
         "name": "test",

@@ -32,7 +32,7 @@ from tests.streaming.reference import (
     joined,
     noise,
 )
-from training.canonical import round_weights
+from training.pretraining.canonical import round_weights
 
 PAPER = EncoderShape()
 SMALL = EncoderShape(depth=3)

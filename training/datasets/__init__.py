@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from streaming.errors import ConfigError
+from training.datasets.frames import Frames
 from training.datasets.recordings import LabelledStretch
-from training.frames import Frames
 
 
 def open_dataset(path: str | Path, samples: int = 128) -> Frames:

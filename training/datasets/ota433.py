@@ -14,8 +14,8 @@ import numpy as np
 from hardware.recording import read_recording
 from streaming.block import Samples
 from streaming.errors import FormatError
+from training.datasets.frames import Frames
 from training.datasets.recordings import LabelledStretch, all_samples, cut
-from training.frames import Frames
 
 COLUMNS = {"file", "modulation", "sample_rate_hz", "first_burst_s", "snr_db"}
 

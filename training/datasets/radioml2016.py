@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from streaming.errors import FormatError
+from training.datasets.frames import Frames
 from training.datasets.unpickle import load_arrays
-from training.frames import Frames
 
 MIGOU_SNR_DB = {"ota_1m": 37.0, "ota_6m": 22.0}
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streaming.errors import FormatError
-from training.frames import Frames, join
+from training.datasets.frames import Frames, join
 
 # fmt: off
 CLASSES = (

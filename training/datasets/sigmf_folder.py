@@ -7,8 +7,8 @@ import numpy as np
 
 from hardware.recording import read_recording
 from streaming.errors import FormatError
+from training.datasets.frames import Frames
 from training.datasets.recordings import LabelledStretch, all_samples, cut
-from training.frames import Frames
 
 
 def read_sigmf_folder(folder: Path, samples: int) -> Frames:

@@ -15,18 +15,18 @@ from numpy.typing import NDArray
 
 from streaming.errors import ConfigError
 from training.datasets import open_dataset
+from training.datasets.frames import Frames
+from training.datasets.partition import clustered, split
 from training.datasets.radioml2018 import RadioMl2018
-from training.evaluate import fresh_frames, labelled_frames, word
+from training.datasets.synthetic import Heterogeneity, make_frames, paper_clients, scaled
+from training.evaluation.evaluate import fresh_frames, labelled_frames, word
 from training.experiments.scale import Scale
-from training.frames import Frames
 from training.methods.base import ClientFrames
 from training.methods.precision import Precision
-from training.partition import clustered, split
-from training.rounds import UNLABELLED
-from training.synthetic import Heterogeneity, make_frames, paper_clients, scaled
+from training.pretraining.rounds import UNLABELLED
 
 FILES = {"migou": "migou_dataset_19.08_400000x128.pkl", "deepsig": "GOLD_XYZ_OSC.0001_1024.hdf5"}
-VALIDATION = 1_000_003  # third word of a seed; see training.evaluate
+VALIDATION = 1_000_003  # third word of a seed; see training.evaluation.evaluate
 FOUR = (1, 1, 1, 1)
 FEWEST = 16  # frames below which a client of a measured set is left out
 CELL, CELL_LABELLED = 2_500, 0.2  # DeepSig: frames a client, class and SNR, and the share with labels

@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 
 from streaming.files import write_whole
-from training.evaluate import Answers, Row
+from training.evaluation.evaluate import Answers, Row
+from training.evaluation.report import as_json
 from training.experiments.cases import FILES, Case, open_case
 from training.experiments.scale import Scale
 from training.methods import METHODS
 from training.methods.base import Budget
 from training.methods.track import Track
-from training.recipes import RECIPES
-from training.report import as_json
+from training.pretraining.recipes import RECIPES
 
 FAMILY = {"cssl-tuned": "cssl", "cssl-frozen": "cssl"}  # methods that share their pretraining
 RECIPE = {"fedssl-amc": "paper", "wavetell": "wavetell"}

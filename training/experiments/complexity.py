@@ -24,7 +24,7 @@ from training.methods.cnn import Cnn
 from training.methods.cssl_amc import ResNet
 from training.methods.dae import Autoencoder
 from training.methods.semiamc import RecurrentEncoder
-from training.recipes import RECIPES
+from training.pretraining.recipes import RECIPES
 
 SAMPLES, CLASSES = 100, 4
 SUPERVISED, PRETRAINED = 1_000, 10  # rounds in the paper

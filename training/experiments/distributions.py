@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from streaming.errors import ConfigError
+from training.datasets.partition import dirichlet
 from training.experiments.cases import FILES, Case, missing, whole
 from training.experiments.tables import ALPHAS
-from training.partition import dirichlet
 
 CLIENTS = 4
 

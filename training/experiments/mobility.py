@@ -17,7 +17,7 @@ import csv
 from pathlib import Path
 
 from streaming.errors import ConfigError
-from training.synthetic import BANDS
+from training.datasets.synthetic import BANDS
 
 LIGHT = 299_792_458.0  # m/s
 FRAME = 100  # samples

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from training.accuracy import Accuracy, mean_share
+from training.evaluation.accuracy import Accuracy, mean_share
 
 Result = dict[str, Any]
 

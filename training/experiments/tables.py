@@ -3,12 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from training.datasets.partition import PAPER_CLUSTERS
 from training.experiments import published
 from training.experiments.cases import Case
 from training.experiments.published import Numbers
 from training.methods import METHODS
 from training.methods.precision import Precision
-from training.partition import PAPER_CLUSTERS
 
 Figure = Literal["snr", "confusion"]
 EVERY = tuple(METHODS)

@@ -18,13 +18,13 @@ from flwr.app import ArrayRecord, ConfigRecord, Context, Message, RecordDict
 from flwr.clientapp import ClientApp
 from flwr.serverapp import Grid, ServerApp
 
-from training.federation import intake
 from training.federation.codec import sha256_of
-from training.federation.coordinator import Coordinator
+from training.federation.coordinator import intake
+from training.federation.coordinator.rounds import Coordinator
 from training.federation.errors import Problem
 from training.federation.manifest import Manifest, Precision
 from training.federation.media import as_precision
-from training.federation.station import Result, Station, Train
+from training.federation.station.loop import Result, Station, Train
 
 log = logging.getLogger(__name__)
 NODES_S = 0.5  # between looks at who is there
@@ -57,8 +57,8 @@ def train_with(context: Context) -> Train:
     if named:
         train: Train = pkgutil.resolve_name(named)
         return train
-    from training.federation.learner import learn
-    from training.federation.lesson import Data, Lesson, Recordings, Synthetic
+    from training.federation.station.learner import learn
+    from training.federation.station.lesson import Data, Lesson, Recordings, Synthetic
 
     node = context.node_config
     data: Data

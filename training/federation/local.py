@@ -4,9 +4,9 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from training.federation import intake
 from training.federation.codec import sha256_of
-from training.federation.coordinator import Coordinator
+from training.federation.coordinator import intake
+from training.federation.coordinator.rounds import Coordinator
 from training.federation.manifest import Precision
 
 

@@ -24,7 +24,7 @@ class Manifest:
 
     run: str
     tensors: dict[str, tuple[int, ...]]  # name -> shape
-    recipe: dict[str, Any] = field(default_factory=dict)  # see training.federation.learner
+    recipe: dict[str, Any] = field(default_factory=dict)  # see training.federation.station.learner
     rounds: int = 10
     seed: int = 0
 

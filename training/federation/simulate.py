@@ -12,13 +12,13 @@ import torch
 
 from streaming.errors import ConfigError
 from training.federation.codec import Floats
-from training.federation.coordinator import Coordinator
-from training.federation.learner import learn, make_manifest
-from training.federation.lesson import Data, Lesson, Synthetic
+from training.federation.coordinator.rounds import Coordinator
 from training.federation.local import LocalExchange
 from training.federation.manifest import Manifest, Precision, Terms
-from training.federation.station import Result, Station
-from training.recipes import Recipe
+from training.federation.station.learner import learn, make_manifest
+from training.federation.station.lesson import Data, Lesson, Synthetic
+from training.federation.station.loop import Result, Station
+from training.pretraining.recipes import Recipe
 
 Change = Callable[[Floats], Floats]
 

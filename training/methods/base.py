@@ -17,12 +17,12 @@ from torch import Tensor
 from streaming.block import Samples
 from streaming.encoder import iq
 from streaming.errors import ConfigError
-from training.augment import Level, at_level
-from training.frames import Frames
-from training.heads import Search
+from training.datasets.augment import Level, at_level
+from training.datasets.frames import Frames
+from training.datasets.synthetic import Signal
+from training.heads.fit import Search
 from training.methods.precision import Precision
 from training.methods.track import Track
-from training.synthetic import Signal
 
 Labels = NDArray[np.int64]
 

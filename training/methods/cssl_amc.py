@@ -18,7 +18,7 @@ from torch.nn.functional import cross_entropy, normalize
 
 from streaming.block import Samples
 from streaming.errors import ConfigError
-from training.augment import at_level
+from training.datasets.augment import at_level
 from training.methods.base import tensor
 from training.methods.pretrained import pretrain_network
 from training.methods.track import Track

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from streaming.block import Samples
-from training.cumulants import cumulants
+from training.evaluation.cumulants import cumulants
 from training.methods.base import Budget, ClientFrames, Labels
 from training.methods.svm import Machines
 from training.methods.track import Track

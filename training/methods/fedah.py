@@ -12,11 +12,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from training.checkpoint import Arrays
 from training.methods.base import generator
 from training.methods.fedavg import batches
 from training.methods.fedrep import FedRep, head_of
 from training.methods.rounds import arrays_of, load_arrays
+from training.pretraining.checkpoint import Arrays
 
 ETA = 1.0
 WEIGHT = "W/"

@@ -15,12 +15,12 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from streaming.block import Samples
-from training.checkpoint import Arrays
 from training.methods.base import Budget, ClientFrames, Labels, generator, tensor
 from training.methods.cnn import Cnn
 from training.methods.precision import hold
 from training.methods.rounds import Rounds, arrays_of, load_arrays, mean
 from training.methods.track import Track
+from training.pretraining.checkpoint import Arrays
 
 Network = Callable[[int, int], nn.Module]  # samples a frame, classes
 ASK = 256  # frames asked about at once

@@ -14,10 +14,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from training.checkpoint import Arrays
 from training.methods.cnn import Cnn
 from training.methods.fedavg import FedAvg, Network
 from training.methods.rounds import mean
+from training.pretraining.checkpoint import Arrays
 
 
 class FedDyn(FedAvg):

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from training.checkpoint import Arrays
 from training.methods.cnn import Cnn
 from training.methods.fedavg import FedAvg, Network
 from training.methods.rounds import load_arrays
-from training.pretrain import proximal
+from training.pretraining.checkpoint import Arrays
+from training.pretraining.trainer import proximal
 
 
 class FedProx(FedAvg):

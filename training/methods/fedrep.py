@@ -8,10 +8,10 @@ from typing import ClassVar
 
 from torch import nn
 
-from training.checkpoint import Arrays
 from training.methods.base import generator
 from training.methods.fedavg import FedAvg
 from training.methods.rounds import arrays_of, load_arrays
+from training.pretraining.checkpoint import Arrays
 
 HEAD = "head."
 

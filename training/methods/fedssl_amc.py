@@ -11,7 +11,7 @@ from streaming.encoder import Encoder
 from training.methods.base import Budget, ClientFrames
 from training.methods.pretrained import EncoderSvm, pretrain_recipe
 from training.methods.track import Track
-from training.recipes import RECIPES
+from training.pretraining.recipes import RECIPES
 
 
 class FedSslAmc(EncoderSvm):

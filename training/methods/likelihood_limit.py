@@ -1,4 +1,4 @@
-"""For perspective: the likelihood limit of synthetic frames, which nothing can beat (`training.likelihood`).
+"""The likelihood limit of synthetic frames (`training.evaluation.likelihood`), which nothing can beat.
 
 It knows what the frames are drawn from, and the client's priors, but not the parameters of a frame.
 """
@@ -10,7 +10,7 @@ import numpy as np
 
 from streaming.block import Samples
 from streaming.errors import ConfigError
-from training.likelihood import log_priors, marginal_scores
+from training.evaluation.likelihood import log_priors, marginal_scores
 from training.methods.base import Budget, ClientFrames, Labels
 from training.methods.track import Track
 

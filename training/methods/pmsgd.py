@@ -9,11 +9,11 @@ from typing import ClassVar
 
 import torch
 
-from training.checkpoint import Arrays
 from training.methods.base import Labels, generator
 from training.methods.cnn import Cnn
 from training.methods.fedavg import FedAvg, Network
 from training.methods.rounds import arrays_of, load_arrays
+from training.pretraining.checkpoint import Arrays
 
 RATES = (1e-2, 1e-3, 1e-4)
 SHARE = 0.2

@@ -1,6 +1,7 @@
 """Self-supervised rounds: every client takes Adam steps on a loss over its unlabelled frames, then the mean.
 
-Two forms: recipes of `training.recipes` with the repository's own trainer, and any network with any loss.
+Two forms: recipes of `training.pretraining.recipes` with the repository's own trainer, and any network with
+any loss.
 """
 
 from abc import ABC, abstractmethod
@@ -12,17 +13,17 @@ from torch import Tensor, nn
 
 from streaming.block import Samples
 from streaming.encoder import Encoder
-from training.augment import Level, at_level
-from training.canonical import settle
-from training.checkpoint import Arrays
-from training.embed import Embeddings
+from training.datasets.augment import Level, at_level
+from training.heads.embed import Embeddings
 from training.methods.base import Budget, ClientFrames, Labels, generator
 from training.methods.precision import hold
 from training.methods.rounds import Rounds, arrays_of, load_arrays
 from training.methods.svm import Embed, Machines, quick_look
 from training.methods.track import Track
-from training.pretrain import Model, Trainer
-from training.recipes import Recipe
+from training.pretraining.canonical import settle
+from training.pretraining.checkpoint import Arrays
+from training.pretraining.recipes import Recipe
+from training.pretraining.trainer import Model, Trainer
 
 STAGE = "pretraining"
 AGREE = 10_000  # frames a client for canonical outputs, as `wavetell pretrain` takes

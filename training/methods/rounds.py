@@ -12,10 +12,10 @@ import numpy as np
 import torch
 from torch import nn
 
-from training.checkpoint import Arrays
 from training.methods.track import Track
-from training.pretrain import part
-from training.rounds import weighted_mean
+from training.pretraining.checkpoint import Arrays
+from training.pretraining.rounds import weighted_mean
+from training.pretraining.trainer import part
 
 # client, round, what it downloads -> what it uploads, its mean loss
 Local = Callable[[int, int, Arrays], tuple[Arrays, float]]

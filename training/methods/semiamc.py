@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize
 
-from training.augment import at_level
+from training.datasets.augment import at_level
 from training.methods.base import tensor
 from training.methods.pretrained import pretrain_network
 from training.methods.track import Track

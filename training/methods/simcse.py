@@ -14,13 +14,13 @@ from torch import Tensor
 from torch.nn.functional import dropout
 
 from streaming.encoder import Encoder, EncoderShape
-from training.augment import at_level
-from training.encode import ROWS
+from training.datasets.augment import at_level
 from training.methods.base import Budget, ClientFrames
 from training.methods.pretrained import EncoderSvm, embedder, pretrain_network
 from training.methods.svm import quick_look
 from training.methods.track import Track
-from training.triplet import cut, draw_cuts, triplet_loss
+from training.objectives.triplet import cut, draw_cuts, triplet_loss
+from training.pretraining.encode import ROWS
 
 NEGATIVES = 10
 

@@ -1,4 +1,4 @@
-"""Support vector machines behind an encoder: one a client, on the client's own labels (`training.heads`).
+"""Support vector machines behind an encoder: one a client, on the client's own labels (`training.heads.fit`).
 
 Above 10,000 labels a stratified 10,000 are embedded, as the paper's reference does. With `search_labels` the
 settings are chosen by cross-validation on that many labels, and the machine is fitted on all.
@@ -12,11 +12,11 @@ from sklearn.svm import SVC
 
 from streaming.block import Samples
 from streaming.head import Head
-from training.embed import Embeddings
-from training.frames import Frames
-from training.heads import MOST, Identity, Search, fit_head
+from training.datasets.frames import Frames
+from training.datasets.partition import label_budget
+from training.heads.embed import Embeddings
+from training.heads.fit import MOST, Identity, Search, fit_head
 from training.methods.base import Budget, ClientFrames, Labels
-from training.partition import label_budget
 
 Embed = Callable[[Samples], Embeddings]
 PROBE = 400  # frames a client that a quick look is fitted and tested on

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from training.checkpoint import Arrays, load_checkpoint, save_checkpoint
+from training.pretraining.checkpoint import Arrays, load_checkpoint, save_checkpoint
 
 SAVE_EVERY_S = 30.0
 

@@ -14,11 +14,11 @@ import torch
 from torch import Tensor, nn
 
 from streaming.block import Samples
-from training.checkpoint import Arrays
 from training.methods.base import Budget, ClientFrames, generator, tensor
 from training.methods.fedavg import FedAvg
 from training.methods.svm import quick_look
 from training.methods.track import Track
+from training.pretraining.checkpoint import Arrays
 
 SLICE = 256
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streaming.errors import ConfigError
-from training.frames import Frames
+from training.datasets.frames import Frames
 from training.signals.classes import check_class
 from training.signals.conditions import Conditions
 from training.signals.emission import Emission

@@ -11,7 +11,7 @@ from streaming.embedding import Embedder
 from streaming.encoder import Encoder, EncoderShape
 from streaming.engine import open_engine
 from tests.models import tiny_head
-from training.heads import Identity, Search, fit_head
+from training.heads.fit import Identity, Search, fit_head
 
 CLASSES = ("2FSK", "OOK", "QPSK", "NBFM", "16QAM", "chirp")
 RATE_HZ, FREQ_HZ = 250_000, 433_920_000

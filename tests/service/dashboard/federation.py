@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 
-from training.federation.coordinator import Coordinator
+from training.federation.coordinator.rounds import Coordinator
 from training.federation.manifest import Manifest, Terms
 
 STATIONS = ("north-tower", "south-tower")

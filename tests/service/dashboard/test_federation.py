@@ -8,11 +8,11 @@ from tests.service.conftest import serving, within
 from tests.service.dashboard.conftest import expect, looking
 from tests.training.federation.support import end, take_part, wait_for
 from tests.training.federation.support import serving as coordinating
-from training.federation.coordinator import Coordinator
-from training.federation.learner import make_manifest
+from training.federation.coordinator.rounds import Coordinator
 from training.federation.manifest import Terms
-from training.recipes import Recipe
-from training.triplet import TripletSettings
+from training.federation.station.learner import make_manifest
+from training.objectives.triplet import TripletSettings
+from training.pretraining.recipes import Recipe
 
 SHAPE = EncoderShape(channels=4, depth=2, reduced=6, outputs=5)
 RECIPE = Recipe(TripletSettings(negatives=2), shape=SHAPE, rounds=2, steps=2, batch=8)

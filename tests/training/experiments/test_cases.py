@@ -5,12 +5,12 @@ import pytest
 
 from streaming.errors import ConfigError
 from tests.training.experiments.sets import write_deepsig, write_migou
-from training.augment import at_level
+from training.datasets.augment import at_level
+from training.datasets.partition import PAPER_CLUSTERS
+from training.datasets.synthetic import paper_clients
 from training.experiments.cases import Case, capped, open_case
 from training.experiments.scale import SCALES
-from training.partition import PAPER_CLUSTERS
-from training.rounds import unlabelled_frames
-from training.synthetic import paper_clients
+from training.pretraining.rounds import unlabelled_frames
 
 SMOKE = SCALES["smoke"]
 

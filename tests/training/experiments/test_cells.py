@@ -45,7 +45,7 @@ def test_whatever_decides_a_result_makes_another_cell():
 
 
 def test_a_changed_recipe_is_another_cell(monkeypatch):
-    from training.recipes import RECIPES
+    from training.pretraining.recipes import RECIPES
 
     cell = Cell("wavetell", Case(), 0, SMOKE)
     before = cell.key

@@ -11,8 +11,8 @@ import signal
 import sys
 
 from service import cli
-from training.federation.coordinator import Coordinator
-from training.federation.models import Models
+from training.federation.coordinator.models import Models
+from training.federation.coordinator.rounds import Coordinator
 
 state, when = sys.argv[1:3]
 commit, add = Coordinator.commit, Models.add

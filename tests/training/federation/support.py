@@ -14,13 +14,13 @@ import httpx
 import numpy as np
 
 from tests.require import ROOT
-from training.checkpoint import load_checkpoint, save_checkpoint
 from training.federation.codec import encode, sha256_of
-from training.federation.coordinator import Coordinator
+from training.federation.coordinator.rounds import Coordinator
 from training.federation.local import LocalExchange
 from training.federation.manifest import Manifest, Terms
 from training.federation.media import digest_header, media_type
-from training.federation.station import Station
+from training.federation.station.loop import Station
+from training.pretraining.checkpoint import load_checkpoint, save_checkpoint
 
 SHAPES = {"a": (3, 40), "b": (50,), "c.d": (2, 2, 2), "e": (1,)}
 NAMES = ("s1", "s2", "s3", "s4")

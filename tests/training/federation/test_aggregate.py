@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from tests.training.federation.support import SHAPES, a_model
-from training.federation import aggregate as module
-from training.federation.aggregate import Vote, aggregate, outliers
 from training.federation.codec import Body, encode
+from training.federation.coordinator import aggregate as module
+from training.federation.coordinator.aggregate import Vote, aggregate, outliers
 from training.federation.manifest import Manifest
-from training.rounds import weighted_mean
+from training.pretraining.rounds import weighted_mean
 
 MANIFEST = Manifest("main", SHAPES)
 

@@ -10,13 +10,13 @@ import pytest
 from streaming.errors import InputError
 from tests.require import ROOT
 from tests.training.federation.support import until
-from training.federation.background import Background, start
-from training.federation.lesson import Synthetic
 from training.federation.manifest import Manifest
+from training.federation.station.background import Background, start
+from training.federation.station.lesson import Synthetic
 
 STATION = """
 import os, sys, time
-from training.federation.background import start
+from training.federation.station.background import start
 if __name__ == "__main__":
     print(start(3).submit(os.getpid).result(), flush=True)
     time.sleep(60)
@@ -53,8 +53,8 @@ def die(_):
 
 
 def test_a_child_that_dies_every_time_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr("training.federation.background.learn_there", die)
-    monkeypatch.setattr("training.federation.background.TRIES", 1)
+    monkeypatch.setattr("training.federation.station.background.learn_there", die)
+    monkeypatch.setattr("training.federation.station.background.TRIES", 1)
     train = Background(Synthetic(0, 10), "s1")
     with pytest.raises(InputError, match="was killed 1 times"):
         train(tmp_path, Manifest("main", {}), 1)

@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 
+from service.federation.page import metrics, page
 from streaming.errors import ConfigError
 from tests.training.federation.support import (
     NAMES,
@@ -17,14 +18,13 @@ from tests.training.federation.support import (
     final_model,
     same,
 )
-from training.federation import intake
 from training.federation.codec import sha256_of
-from training.federation.coordinator import Coordinator
+from training.federation.coordinator import intake
+from training.federation.coordinator.rounds import Coordinator
+from training.federation.coordinator.store import PRUNE_AUDIT
 from training.federation.errors import Problem
 from training.federation.local import LocalExchange
-from training.federation.page import metrics, page
-from training.federation.station import Station
-from training.federation.store import PRUNE_AUDIT
+from training.federation.station.loop import Station
 
 
 def send(coordinator, station, body, number=1, precision="float32"):
@@ -208,7 +208,7 @@ def test_a_folder_holds_one_federation(tmp_path):
 
 def test_strangers_cannot_fill_the_disk_with_refusals(tmp_path, monkeypatch):
     coordinator, _ = federation(tmp_path)
-    monkeypatch.setattr("training.federation.coordinator.PRUNE_AUDIT", (PRUNE_AUDIT[0], (5,)))
+    monkeypatch.setattr("training.federation.coordinator.rounds.PRUNE_AUDIT", (PRUNE_AUDIT[0], (5,)))
     for number in range(9):
         coordinator.refuse("stranger", number, Problem(401, "no token"))
     rows = coordinator.store.query("SELECT round FROM audit ORDER BY id")

@@ -15,11 +15,11 @@ from streaming.prediction import NO_SIGNAL
 from tests.service.conftest import serving as service_running
 from tests.service.conftest import small_bundle
 from tests.training.federation.support import end, serving, take_part, wait_for
-from training.federation.coordinator import Coordinator
-from training.federation.learner import make_manifest
+from training.federation.coordinator.rounds import Coordinator
 from training.federation.manifest import Terms
-from training.recipes import RECIPES, Recipe
-from training.triplet import TripletSettings
+from training.federation.station.learner import make_manifest
+from training.objectives.triplet import TripletSettings
+from training.pretraining.recipes import RECIPES, Recipe
 
 SHAPE = EncoderShape(channels=4, depth=2, reduced=6, outputs=5)
 RECIPE = Recipe(TripletSettings(negatives=2), shape=SHAPE, rounds=2, steps=2, batch=8)

@@ -6,15 +6,15 @@ import pytest
 from streaming.bundle import load_bundle
 from streaming.encoder import EncoderShape
 from tests.training.federation.support import end, final_model, serving, take_part, wait_for
-from training.federation.coordinator import Coordinator
-from training.federation.learner import make_manifest, recipe_from_json, recipe_to_json
+from training.datasets.synthetic import paper_clients
+from training.federation.coordinator.rounds import Coordinator
 from training.federation.manifest import Terms
 from training.federation.simulate import simulate
-from training.halves import HalvesSettings
-from training.recipes import RECIPES, Recipe
-from training.rounds import federate, open_run
-from training.synthetic import paper_clients
-from training.triplet import TripletSettings
+from training.federation.station.learner import make_manifest, recipe_from_json, recipe_to_json
+from training.objectives.halves import HalvesSettings
+from training.objectives.triplet import TripletSettings
+from training.pretraining.recipes import RECIPES, Recipe
+from training.pretraining.rounds import federate, open_run
 
 NAMES = [f"client-{i}" for i in range(1, 5)]
 SHAPE = EncoderShape(channels=4, depth=2, reduced=6, outputs=5)

@@ -34,9 +34,9 @@ from tests.training.federation.support import (
     until,
     wait_for,
 )
-from training.federation.client import HttpExchange
 from training.federation.errors import Problem
-from training.federation.station import Station
+from training.federation.station.client import HttpExchange
+from training.federation.station.loop import Station
 
 
 def join_all(folder, url, tokens, precisions=("float32",)):
@@ -151,7 +151,7 @@ class Scripted:
         self.delta, self.calls = delta, 0
 
     def __call__(self, folder, manifest, generation):
-        from training.checkpoint import load_checkpoint, save_checkpoint
+        from training.pretraining.checkpoint import load_checkpoint, save_checkpoint
 
         self.calls += 1
         base, _ = load_checkpoint(folder / "global.safetensors")
@@ -165,7 +165,7 @@ WIDE = {"w": (250, 100), "v": (40,)}  # 100 kB: an upload takes more than one pa
 
 @pytest.mark.parametrize("way", ["up", "down"])
 def test_a_connection_cut_at_every_tenth_of_its_bytes_changes_nothing(tmp_path, monkeypatch, way):
-    monkeypatch.setattr("training.federation.client.LONGEST_S", 0.2)
+    monkeypatch.setattr("training.federation.station.client.LONGEST_S", 0.2)
     coordinator, tokens = federation(tmp_path / "run", rounds=12, names=("s1",), shapes=WIDE)
     rng = np.random.default_rng(0)
     delta = {n: np.asarray(0.01 * rng.standard_normal(s), np.float32) for n, s in WIDE.items()}

@@ -7,12 +7,12 @@ from service.bench.member import arithmetic
 from tests.require import need
 from tests.training.federation.support import federation, final_model, same
 from tests.training.federation.test_equality import FRAMES, SMALL, apart
-from training.federation.coordinator import Coordinator
-from training.federation.learner import make_manifest
+from training.federation.coordinator.rounds import Coordinator
 from training.federation.local import LocalExchange
 from training.federation.manifest import Terms
 from training.federation.simulate import simulate
-from training.federation.station import Station
+from training.federation.station.learner import make_manifest
+from training.federation.station.loop import Station
 
 NAMES = ("s1", "s2")
 

@@ -4,11 +4,11 @@ import pytest
 
 from streaming.encoder import EncoderShape
 from tests.training.federation.support import final_model
-from training.federation.learner import accuracy
 from training.federation.manifest import Terms
 from training.federation.simulate import ATTACKS, simulate
-from training.halves import HalvesSettings
-from training.recipes import Recipe
+from training.federation.station.learner import accuracy
+from training.objectives.halves import HalvesSettings
+from training.pretraining.recipes import Recipe
 
 RECIPE = Recipe(
     HalvesSettings(hidden=64, projection=32),

@@ -9,7 +9,7 @@ import pytest
 from streaming.errors import WavetellError
 from tests.require import need_program
 from tests.training.federation.support import end, federation, serving, start
-from training.federation.client import HttpExchange
+from training.federation.station.client import HttpExchange
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 
 from tests.training.federation.support import arithmetic
-from training.federation.client import HttpExchange
-from training.federation.station import Station
+from training.federation.station.client import HttpExchange
+from training.federation.station.loop import Station
 
 
 def slowly(name, seconds, folder, manifest, generation):

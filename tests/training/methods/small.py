@@ -4,10 +4,10 @@ import numpy as np
 import torch
 from torch import nn
 
-from training.frames import Frames
-from training.heads import Search
+from training.datasets.frames import Frames
+from training.datasets.synthetic import Signal, make_frames
+from training.heads.fit import Search
 from training.methods.base import Budget, ClientFrames
-from training.synthetic import Signal, make_frames
 
 SAMPLES = 32
 SIGNAL = Signal(SAMPLES, snr_db=(5.0, 10.0))

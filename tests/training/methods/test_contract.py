@@ -10,7 +10,7 @@ from tests.training.methods.small import BUDGET, client, frames, two_clients
 from training.methods import METHODS
 from training.methods.base import Budget
 from training.methods.track import Track
-from training.recipes import RECIPES
+from training.pretraining.recipes import RECIPES
 
 ASKED = frames((2, 2, 2, 2), 77).iq
 WITHOUT_TRAINING = ("untrained", "cumulants", "limit")

@@ -1,0 +1,222 @@
+"""Signals of none of the model's families, written apart from it: how many are called unknown.
+
+    OMP_NUM_THREADS=1 python -m benchmarks.accuracy.newcomers [BUNDLE] [--set exam] [--each 30] [--out OUT]
+
+`benchmarks/accuracy/unheard` has two sets of types that are on the air or in the literature, written by who
+knew the model's families but neither its strangers nor its measures. Strangers were widened and settings
+chosen with *practice*; *exam* has no type of it, and was looked at when all was chosen. Signals go through
+the generator's air and receiver and the front end, one window each, as known signals do in
+benchmarks.accuracy.radio. Beside the sense for strangers stands what one would do without it: to call unknown
+whatever is unlikely to be of any class. Prints a table and writes OUT-SET.json and OUT-SET.png. Never for
+fitting.
+"""
+
+import argparse
+import json
+import multiprocessing as mp
+import os
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.accuracy.unheard import exam, practice
+from streaming.block import Samples
+from streaming.bundle import Bundle, load_bundle
+from streaming.head import Head
+from training.datasets.radio_signals import LONGEST, first_found
+from training.evaluation.radio_evaluate import EDGES_DB, HIGH_DB, test_signals
+from training.heads.radio_fit import FALSE_ALARMS, LENGTH, embed_signals
+from training.progress import Progress
+from training.signals.conditions import Conditions
+from training.signals.emission import Emission
+
+SETS = {"practice": practice.NEWCOMERS, "exam": exam.NEWCOMERS}
+SEED = 1_000_004  # second word of a seed: what the signals are for
+CONDITIONS = Conditions(snr_db=(EDGES_DB[0], EDGES_DB[-1]))
+Flags = NDArray[np.bool_]
+Real = NDArray[np.float64]
+
+
+class Played:
+    """A signal that was made before, again and again."""
+
+    symbol_rate, centre = np.nan, 0.0
+
+    def __init__(self, samples: Samples) -> None:
+        self.samples, self.at = samples, 0
+
+    def make(self, count: int) -> Samples:
+        """The next samples."""
+        places = np.arange(self.at, self.at + count)
+        self.at += count
+        return np.take(self.samples, places, mode="wrap")
+
+
+def newcomer(make: Callable[[np.random.Generator, int], Samples], rng: np.random.Generator) -> Emission:
+    """An emission of a type."""
+    return Emission("newcomer", CONDITIONS, rng, Played(make(rng, LONGEST)))
+
+
+@dataclass(frozen=True)
+class Maker:
+    """Makes one signal after the other; types take turns."""
+
+    types: str  # of SETS
+    word: int  # of the seed
+
+    def make(self, i: int) -> tuple[Samples, float]:
+        """The i-th signal and its SNR."""
+        makes = list(SETS[self.types].values())
+        draw = partial(newcomer, makes[i % len(makes)])
+        signal, emission, _ = first_found(draw, LENGTH, CONDITIONS, self.word, i)
+        return signal, emission.snr_db
+
+
+def make_all(types: str, each: int, seed: int) -> tuple[Samples, NDArray[np.int64], Real]:
+    """Signals (n, samples), of which type each is, and their SNRs."""
+    count = each * len(SETS[types])
+    maker = Maker(types, int(np.random.SeedSequence([seed, SEED]).generate_state(1, np.uint32)[0]))
+    cores, rows = len(os.sched_getaffinity(0)), list[tuple[Samples, float]]()
+    with (
+        ProcessPoolExecutor(cores, mp.get_context("spawn")) as pool,
+        Progress("making newcomers", count) as progress,
+    ):
+        for row in pool.map(maker.make, range(count), chunksize=10):
+            rows.append(row)
+            progress.to(len(rows))
+    label = np.arange(count) % len(SETS[types])
+    return np.stack([signal for signal, _ in rows]), label, np.array([snr_db for _, snr_db in rows])
+
+
+@dataclass(frozen=True)
+class Heard:
+    """Signals as a head takes them."""
+
+    odds: Real  # (n,), of a stranger
+    doubt: Real  # (n,), that it is the likeliest class
+    likeliest: list[str]
+    snr_db: Real
+
+    @property
+    def high(self) -> Flags:
+        """From 10 dB on."""
+        return np.asarray(self.snr_db >= HIGH_DB)
+
+
+def hear(bundle: Bundle, head: Head, iq: Samples, snr_db: Real) -> Heard:
+    """What the head thinks of signals."""
+    embeddings = embed_signals(bundle.encoder, iq, head.hop, head.window)
+    probabilities = head.answer(embeddings)[1]
+    likeliest = [head.classes[best] for best in probabilities.argmax(1).tolist()]
+    return Heard(head.strangeness(embeddings), 1 - probabilities.max(1), likeliest, snr_db)
+
+
+def mean_of_types(found: Flags, label: NDArray[np.int64], among: Flags) -> dict[str, float]:
+    """Per cent, every type counting the same, with the 95 % interval for other types of the kind."""
+    shares = [float(np.mean(found[among & (label == k)])) for k in np.unique(label[among]).tolist()]
+    middle, half = float(np.mean(shares)), 1.96 * float(np.std(shares, ddof=1)) / len(shares) ** 0.5
+    return {
+        "percent": 100 * middle,
+        "low": 100 * max(0.0, middle - half),
+        "high": 100 * min(1.0, middle + half),
+    }
+
+
+def judge(head: Head, known: Heard, new: Heard, label: NDArray[np.int64], names: list[str]) -> dict[str, Any]:
+    """All figures: with the head's own limit, and where false alarms are exactly 5 %."""
+    refused = new.odds > head.strangest
+    rows = {}
+    for k, name in enumerate(names):
+        own = label == k
+        passed = [new.likeliest[i] for i in np.flatnonzero(own & new.high & ~refused).tolist()]
+        rows[name] = {
+            "flagged": 100 * float(np.mean(refused[own])),
+            "flagged_high": 100 * float(np.mean(refused[own & new.high])),
+            "taken_for": dict(Counter(passed).most_common(3)),
+        }
+    everything, false = np.ones(len(label), np.bool_), known.odds > head.strangest
+    result: dict[str, Any] = {"types": rows}
+    for which, mine, theirs in (("all", everything, known.odds > -np.inf), ("high", new.high, known.high)):
+        at_5 = {}
+        for how, ours, others in (("sense", known.odds, new.odds), ("doubt", known.doubt, new.doubt)):
+            limit = np.quantile(ours[theirs], 1 - FALSE_ALARMS)
+            at_5[how] = mean_of_types(np.asarray(others > limit), label, mine)
+        result[which] = {
+            "flagged": mean_of_types(refused, label, mine),
+            "false_alarms": 100 * float(np.mean(false[theirs])),
+            "at_5": at_5,
+        }
+    return result
+
+
+def as_text(result: dict[str, Any]) -> str:
+    """One type a line, then the means."""
+    lines = [f"called unknown, %{'all SNRs':>18}{'from 10 dB':>12}   else, from 10 dB, taken for"]
+    for name, row in result["types"].items():
+        taken = ", ".join(f"{label} {count}" for label, count in row["taken_for"].items())
+        lines.append(f"{name:<24}{row['flagged']:>10.0f}{row['flagged_high']:>12.0f}   {taken}")
+    for which, told in (("all", f"{EDGES_DB[0]:g} to {EDGES_DB[-1]:g} dB"), ("high", f"from {HIGH_DB:g} dB")):
+        row = result[which]
+        lines.append(
+            f"\n{told}: {span(row['flagged'])} called unknown, of known signals {row['false_alarms']:.1f} %"
+            f"\n  where those are 5 %: {span(row['at_5']['sense'])};"
+            f" by the likeliest class's probability alone {span(row['at_5']['doubt'])}"
+        )
+    return "\n".join(lines)
+
+
+def span(value: dict[str, float]) -> str:
+    """With its interval."""
+    return f"{value['percent']:.1f} % ({value['low']:.1f}-{value['high']:.1f})"
+
+
+def draw(result: dict[str, Any], path: Path) -> None:
+    """One bar a type."""
+    from matplotlib.figure import Figure
+
+    rows = sorted(result["types"].items(), key=lambda item: float(item[1]["flagged_high"]))
+    figure = Figure(figsize=(7, 1 + 0.22 * len(rows)), layout="constrained")
+    axes = figure.subplots()
+    axes.barh([name for name, _ in rows], [row["flagged_high"] for _, row in rows])
+    axes.set(xlabel=f"called unknown from {HIGH_DB:g} dB, %", xlim=(0, 100))
+    axes.grid(alpha=0.3, axis="x")
+    figure.savefig(path, dpi=120)
+
+
+def main() -> None:
+    """Evaluate, print, write."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("bundle", nargs="?", default="radio")
+    parser.add_argument("--set", default="exam", choices=SETS, help="whose types")
+    parser.add_argument("--each", type=int, default=30, help="signals of a type, and of a known class")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, default=Path("runs/newcomers"))
+    args = parser.parse_args()
+    bundle = load_bundle(args.bundle)
+    head = bundle.heads["live"]
+    iq, label, snr_db = make_all(args.set, args.each, args.seed)
+    test = test_signals(args.each, args.seed, head.classes)
+    known = hear(bundle, head, test.iq, test.snr_db.astype(np.float64))
+    result = judge(head, known, hear(bundle, head, iq, snr_db), label, list(SETS[args.set]))
+    print(
+        f"{bundle.name} ({bundle.sha256[:8]}), {len(iq)} signals of {len(SETS[args.set])} types of {args.set}"
+    )
+    print(as_text(result))
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    stem = f"{args.out}-{args.set}"
+    Path(f"{stem}.json").write_text(json.dumps({"bundle": bundle.sha256, **result}, indent=1))
+    draw(result, Path(f"{stem}.png"))
+    print(f"written to {stem}.json and {stem}.png")
+
+
+if __name__ == "__main__":
+    main()

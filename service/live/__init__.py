@@ -1,0 +1,1 @@
+"""Live streams: reading, inference, and the answers on their way to readers."""

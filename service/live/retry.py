@@ -1,0 +1,59 @@
+"""Streams that failed are opened again by themselves: a radio is plugged in, a server comes back.
+
+The first try comes after three seconds, each further one after twice as long, up to a minute.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Collection
+
+from service.live.streams import Stream
+from streaming.errors import WavetellError
+
+FIRST_S, LONGEST_S = 3.0, 60.0
+STEADY_S = 60.0  # that a stream must run before its waits begin anew
+
+
+class Retry:
+    """A thread that looks after the streams that `streams` gives."""
+
+    def __init__(self, streams: Callable[[], Collection[Stream]]) -> None:
+        self._streams = streams
+        self._tries: dict[str, tuple[float, float]] = {}  # id -> when the next try is due, the wait before it
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="retry", daemon=True)
+
+    def start(self) -> None:
+        """Begin to look."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop; a try that is under way goes on, and its stream is closed with the others."""
+        self._stop.set()
+
+    def _run(self) -> None:
+        while not self._stop.wait(0.5):
+            self.look(time.monotonic())
+
+    def look(self, now: float) -> None:
+        """Try each failed stream that is due."""
+        streams = {stream.id: stream for stream in self._streams()}
+        self._tries = {
+            stream_id: (due, wait)
+            for stream_id, (due, wait) in self._tries.items()
+            if stream_id in streams and (streams[stream_id].state == "failed" or now < due + STEADY_S)
+        }
+        for stream in streams.values():
+            if stream.state != "failed":
+                continue
+            due, wait = self._tries.setdefault(stream.id, (now + FIRST_S, FIRST_S))
+            if now < due:
+                continue
+            wait = min(LONGEST_S, 2 * wait)
+            self._tries[stream.id] = (now + wait, wait)
+            try:
+                stream.start()
+            except WavetellError as error:
+                stream.fail(str(error))
+            if stream not in self._streams():  # deleted meanwhile
+                stream.close()

@@ -1,0 +1,1 @@
+"""Models in the service: which are kept and active, fitting of heads, predictions on request."""

@@ -1,0 +1,110 @@
+"""Predictions of a whole piece of I/Q at once: what `POST /v1/predict` answers."""
+
+from bisect import bisect
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from typing import Any, Literal
+
+from service.live.ring import merge
+from service.live.snr import snr_db
+from streaming.block import Block
+from streaming.bundle import Bundle
+from streaming.engine import Engine
+from streaming.errors import InputError
+from streaming.pipeline import FramePipeline, LivePipeline, Pipeline, choose_head
+from streaming.prediction import NO_SIGNAL, Prediction, as_json
+from streaming.report import drawn_together
+
+Step = Literal["window", "hop"]
+MOST = 20_000  # answers to one request
+PIECE = 65_536  # samples a push, so that memory stays flat however much is sent
+
+
+class Predictor:
+    """One model, ready to answer."""
+
+    def __init__(self, bundle: Bundle, engine: Engine) -> None:
+        self.bundle, self.engine = bundle, engine
+        self.sha256 = bundle.sha256
+
+    def predict(
+        self, blocks: Iterable[Block], head_name: str = "", frame: int | None = None, step: Step = "window"
+    ) -> dict[str, Any]:
+        """One answer a window, windows side by side or a hop apart, and one for the whole."""
+        head = choose_head(self.bundle, head_name, "frame" if frame else "live")
+        length = frame or head.window
+        pipeline: Pipeline
+        if frame:
+            pipeline = FramePipeline(self.bundle, head, frame)
+        else:
+            pipeline = LivePipeline(self.bundle, head, self.engine)
+        stretches = list(joined(blocks))
+        if "fraction" not in self.bundle.meta["frontend"] or frame:
+            distance = head.hop if step == "hop" and not frame else length
+            check_number(sum(len(stretch.samples) // distance for stretch in stretches))
+        answers: list[Prediction] = []
+        with closing(pipeline):
+            for piece in (piece for stretch in stretches for piece in pieces(stretch)):
+                keep(answers, pipeline.push(piece), step)
+            keep(answers, pipeline.flush(), step)
+        if not answers:
+            most = max((len(stretch.samples) for stretch in stretches), default=0)
+            raise InputError(f"there are {most:,} samples; a window needs {length:,}")
+        starts = [stretch.index for stretch in stretches]
+        best = max(stretches, key=lambda stretch: len(stretch.samples))
+        whole = drawn_together(answers, head).prediction
+        return {
+            "model": self.bundle.name,
+            "sha256": self.sha256,
+            "head": head.name,
+            "whole": described(whole, head.classes, best),
+            "windows": [
+                described(answer, head.classes, stretches[bisect(starts, answer.start) - 1])
+                for answer in answers
+            ],
+        }
+
+
+def keep(answers: list[Prediction], found: list[Prediction], step: Step) -> None:
+    """Add every answer, or those that lie side by side."""
+    for prediction in found:
+        if step == "hop" or not answers or prediction.start >= answers[-1].end:
+            answers.append(prediction)
+    check_number(len(answers))
+
+
+def check_number(answers: int) -> None:
+    """Refuse more than anybody reads."""
+    if answers > MOST:
+        raise InputError(f"that would make {answers:,} answers; at most {MOST:,} are given at once")
+
+
+def described(prediction: Prediction, classes: tuple[str, ...], stretch: Block) -> dict[str, Any]:
+    """An answer; its SNR is the front end's, and without one a guess from the samples alone."""
+    answer = as_json(prediction, classes)
+    if "snr_db" in answer:
+        return answer
+    seen = stretch.samples[max(0, prediction.start - stretch.index) : prediction.end - stretch.index]
+    return answer | {"snr_db": None if prediction.label == NO_SIGNAL else snr_db(seen)}
+
+
+def joined(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Blocks that follow each other as one, so that only gaps are left between them."""
+    pending: list[Block] = []
+    for block in blocks:
+        if pending and pending[-1].end != block.index:
+            yield merge(pending)
+            pending = []
+        pending.append(block)
+    if pending:
+        yield merge(pending)
+
+
+def pieces(block: Block) -> Iterator[Block]:
+    """A long block cut into short ones."""
+    for offset in range(0, len(block.samples), PIECE):
+        utc_ns = None if block.utc_ns is None else block.utc_ns + round(offset / block.rate_hz * 1e9)
+        yield replace(
+            block, samples=block.samples[offset : offset + PIECE], index=block.index + offset, utc_ns=utc_ns
+        )

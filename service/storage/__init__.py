@@ -1,0 +1,1 @@
+"""What the service keeps in its data folder: history, labels, recordings, and their names."""

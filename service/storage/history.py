@@ -1,0 +1,173 @@
+"""History: runs and events, written in batches by one thread and read with cursors.
+
+An event is handed to readers and sinks only once it is on disk: what anybody was told survives a kill -9.
+Runs are written over as they grow, every `WRITE_S`. While the database is away both wait in memory, up to
+`WAITING` rows.
+"""
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import astuple, fields
+
+from service.live.events import Event
+from service.live.runs import Run
+from service.storage.database import OUTAGE, Database
+
+log = logging.getLogger(__name__)
+
+WRITE_S = 0.5
+RETRY_S = 1.0
+RETAIN_S = 60.0
+WAITING = 100_000
+
+RUN_COLUMNS = tuple(field.name for field in fields(Run))
+EVENT_COLUMNS = tuple(field.name for field in fields(Event))
+SCHEMA = (
+    """CREATE TABLE IF NOT EXISTS runs (
+        id TEXT PRIMARY KEY, stream TEXT NOT NULL, from_ns BIGINT NOT NULL, to_ns BIGINT NOT NULL,
+        start_sample BIGINT NOT NULL, end_sample BIGINT NOT NULL, label TEXT NOT NULL,
+        probability DOUBLE PRECISION NOT NULL, lowest DOUBLE PRECISION NOT NULL, probabilities TEXT NOT NULL,
+        hops BIGINT NOT NULL, past TEXT NOT NULL, snr_db DOUBLE PRECISION, rate_hz DOUBLE PRECISION NOT NULL,
+        freq_hz DOUBLE PRECISION, sha256 TEXT NOT NULL)""",
+    "CREATE INDEX IF NOT EXISTS runs_by_time ON runs (stream, from_ns, id)",
+    "CREATE INDEX IF NOT EXISTS runs_by_age ON runs (to_ns)",
+    """CREATE TABLE IF NOT EXISTS events (
+        id TEXT PRIMARY KEY, stream TEXT NOT NULL, name TEXT NOT NULL, since_ns BIGINT NOT NULL,
+        label TEXT NOT NULL, previous TEXT NOT NULL, probability DOUBLE PRECISION NOT NULL,
+        snr_db DOUBLE PRECISION, freq_hz DOUBLE PRECISION, start_sample BIGINT NOT NULL)""",
+)
+GROWING = ("to_ns", "end_sample", "probability", "lowest", "probabilities", "hops", "past", "snr_db")
+PUT_RUN = (
+    f"INSERT INTO runs ({', '.join(RUN_COLUMNS)}) VALUES ({', '.join('?' * len(RUN_COLUMNS))}) "  # noqa: S608
+    f"ON CONFLICT (id) DO UPDATE SET {', '.join(f'{column} = excluded.{column}' for column in GROWING)}"
+)
+PUT_EVENT = (
+    f"INSERT INTO events ({', '.join(EVENT_COLUMNS)}) VALUES ({', '.join('?' * len(EVENT_COLUMNS))}) "  # noqa: S608
+    "ON CONFLICT (id) DO NOTHING"
+)
+
+
+class History:
+    """The journal of all streams."""
+
+    def __init__(
+        self, database: Database, on_event: Callable[[Event], None], keep_days: int, keep_mb: int
+    ) -> None:
+        self.database, self.on_event = database, on_event
+        self.keep_days, self.keep_mb = keep_days, keep_mb
+        self.away = False  # the database cannot be written
+        self.lost = 0  # rows that were given up because the database was away for too long
+        self._runs: dict[str, Run] = {}
+        self._events: list[Event] = []
+        self._wake = threading.Condition()
+        self._stopping = False
+        database.run([(statement, [()]) for statement in SCHEMA])
+        self._thread = threading.Thread(target=self._write_on, name="history", daemon=True)
+        self._thread.start()
+
+    def keep(self, run: Run) -> None:
+        """Write this run with the next batch."""
+        with self._wake:
+            self._runs[run.id] = run
+            if len(self._runs) > WAITING:
+                del self._runs[next(iter(self._runs))]
+                self.lost += 1
+
+    def tell(self, event: Event) -> None:
+        """Write this event at once, then tell it."""
+        with self._wake:
+            self._events.append(event)
+            if len(self._events) > WAITING:
+                del self._events[0]
+                self.lost += 1
+            self._wake.notify_all()
+
+    @property
+    def waiting(self) -> int:
+        """Rows that are not written yet."""
+        return len(self._runs) + len(self._events)
+
+    def close(self) -> None:
+        """Write what waits."""
+        with self._wake:
+            self._stopping = True
+            self._wake.notify_all()
+        self._thread.join()
+        self.database.close()
+
+    def flush(self) -> None:
+        """Write what waits now."""
+        with self._wake:
+            runs, self._runs = self._runs, {}
+            events, self._events = self._events, []
+        if not runs and not events:
+            return
+        try:
+            self.database.run([(PUT_RUN, map(run_row, runs.values())), (PUT_EVENT, map(astuple, events))])
+        except OUTAGE:
+            with self._wake:
+                self._runs = runs | self._runs
+                self._events = events + self._events
+            raise
+        for event in events:
+            self.on_event(event)
+
+    def _write_on(self) -> None:
+        retained = 0.0
+        while True:
+            with self._wake:
+                self._wake.wait_for(lambda: self._stopping or self._events, WRITE_S)
+                stopping = self._stopping
+            try:
+                self.flush()
+                if time.monotonic() - retained > RETAIN_S and not stopping:
+                    self.retain()
+                    retained = time.monotonic()
+                self.away = False
+            except OUTAGE as error:
+                if not self.away:
+                    log.warning(
+                        "history cannot be written, it waits in memory: %s", str(error).splitlines()[0]
+                    )
+                self.away = True
+                if stopping:
+                    return
+                time.sleep(RETRY_S)
+            if stopping:
+                return
+
+    def retain(self) -> None:
+        """Delete what is too old, then the oldest of what is too much."""
+        before = time.time_ns() - self.keep_days * 86_400 * 10**9
+        old = (
+            ("DELETE FROM runs WHERE to_ns < ?", [(before,)]),
+            ("DELETE FROM events WHERE since_ns < ?", [(before,)]),
+        )
+        self.database.run(old)
+        while self.size() > self.keep_mb << 20:
+            oldest = "SELECT id FROM runs ORDER BY to_ns LIMIT (SELECT 1 + count(*) / 10 FROM runs)"
+            if not self.database.query("SELECT 1 FROM runs LIMIT 1"):
+                return
+            self.database.run([(f"DELETE FROM runs WHERE id IN ({oldest})", [()])])  # noqa: S608
+
+    def size(self) -> int:
+        """Bytes that the kept rows take."""
+        if self.database.postgres:
+            rows = self.database.query("SELECT coalesce(sum(pg_column_size(runs.*)), 0) FROM runs")
+            return int(rows[0][0])
+        pages, free, page = (self.database.query(f"PRAGMA {name}")[0][0] for name in PAGES)
+        return int((pages - free) * page)
+
+
+PAGES = ("page_count", "freelist_count", "page_size")
+
+
+def run_row(run: Run) -> tuple[object, ...]:
+    """The run as a row; its probabilities are JSON."""
+    return tuple(
+        json.dumps(value) if name == "probabilities" else value
+        for name, value in zip(RUN_COLUMNS, astuple(run), strict=True)
+    )

@@ -1,0 +1,127 @@
+"""Questions to the history, answered page by page.
+
+A cursor names the last row of a page by what the rows are sorted by, so pages neither overlap nor skip while
+new rows come in.
+"""
+
+import base64
+import json
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from service.live.events import Event
+from service.live.runs import Run
+from service.storage.database import Database
+from service.storage.history import EVENT_COLUMNS, RUN_COLUMNS
+from streaming.errors import ConfigError
+from streaming.prediction import NO_SIGNAL
+
+Order = Literal["newest", "oldest", "least_sure"]
+# order -> (the column it sorts by, its direction, and how the next page lies to the cursor)
+ORDERS = {
+    "newest": ("from_ns", "DESC", "<"),
+    "oldest": ("from_ns", "ASC", ">"),
+    "least_sure": ("lowest", "ASC", ">"),
+}
+
+
+@dataclass(frozen=True)
+class RunQuery:
+    """Which runs."""
+
+    stream: str
+    from_ns: int | None = None
+    to_ns: int | None = None
+    label: str = ""
+    min_probability: float = 0.0
+    max_probability: float = 1.0
+    order: Order = "newest"
+    limit: int = 100
+    cursor: str = ""
+
+
+@dataclass(frozen=True)
+class Page:
+    """Some rows, and the cursor to the next; empty at the end."""
+
+    rows: list[Any]
+    cursor: str
+
+
+def find_runs(database: Database, query: RunQuery) -> Page:
+    """One page of runs."""
+    column, direction, beyond = ORDERS[query.order]
+    where, values = (
+        ["stream = ?", "probability >= ?", "probability <= ?"],
+        [
+            query.stream,
+            query.min_probability,
+            query.max_probability,
+        ],
+    )
+    for condition, value in (
+        ("to_ns > ?", query.from_ns),
+        ("from_ns < ?", query.to_ns),
+        ("label = ?", query.label),
+    ):
+        if value is not None and value != "":
+            where.append(condition)
+            values.append(value)
+    if query.order == "least_sure":
+        where.append("label <> ?")  # nobody was asked
+        values.append(NO_SIGNAL)
+    if query.cursor:
+        where.append(f"({column}, id) {beyond} (?, ?)")
+        values += read_cursor(query.cursor)
+    sql = (
+        f"SELECT {', '.join(RUN_COLUMNS)} FROM runs WHERE {' AND '.join(where)} "  # noqa: S608  (our own words only)
+        f"ORDER BY {column} {direction}, id {direction} LIMIT ?"
+    )
+    runs = [read_run(row) for row in database.query(sql, [*values, query.limit])]
+    return Page(
+        runs, write_cursor(getattr(runs[-1], column), runs[-1].id) if len(runs) == query.limit else ""
+    )
+
+
+def find_events(database: Database, stream: str, limit: int, cursor: str) -> Page:
+    """One page of events, newest first; of all streams where none is named."""
+    where, values = ["1 = 1"], list[Any]()
+    if stream:
+        where.append("stream = ?")
+        values.append(stream)
+    if cursor:
+        where.append("(since_ns, id) < (?, ?)")
+        values += read_cursor(cursor)
+    sql = (
+        f"SELECT {', '.join(EVENT_COLUMNS)} FROM events WHERE {' AND '.join(where)} "  # noqa: S608
+        "ORDER BY since_ns DESC, id DESC LIMIT ?"
+    )
+    events = [Event(*row) for row in database.query(sql, [*values, limit])]
+    return Page(events, write_cursor(events[-1].since_ns, events[-1].id) if len(events) == limit else "")
+
+
+def read_run(row: tuple[Any, ...]) -> Run:
+    """The run in a row."""
+    values = dict(zip(RUN_COLUMNS, row, strict=True))
+    return Run(**values | {"probabilities": json.loads(values["probabilities"])})
+
+
+def write_cursor(value: float, row_id: str) -> str:
+    """The cursor behind a row."""
+    return base64.urlsafe_b64encode(json.dumps([value, row_id]).encode()).decode().rstrip("=")
+
+
+def read_cursor(cursor: str) -> list[Any]:
+    """What a cursor says; refused where we did not write it."""
+    try:
+        value, row_id = json.loads(base64.urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4)))
+    except (ValueError, TypeError):
+        raise ConfigError("the cursor is not one that a page gave") from None
+    if (
+        not isinstance(value, int | float)
+        or abs(value) >= 2**63
+        or not isinstance(row_id, str)
+        or "\0" in row_id
+    ):
+        raise ConfigError("the cursor is not one that a page gave")
+    return [value, row_id]

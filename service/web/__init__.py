@@ -1,0 +1,1 @@
+"""The web server: application, middleware, tokens, connection limits and metrics."""

@@ -1,0 +1,121 @@
+"""Prometheus metrics, read from the counters when they are asked for."""
+
+from collections.abc import Iterator
+from itertools import accumulate
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    InfoMetricFamily,
+    Metric,
+)
+
+from service.live.latency import BOUNDS
+from service.station import Station
+from service.web.connections import LimitedProtocol
+
+
+def render(station: Station) -> bytes:
+    """The metrics as text."""
+    registry = CollectorRegistry()
+    registry.register(Collector(station))
+    return generate_latest(registry)
+
+
+class Collector:
+    """Everything that is counted."""
+
+    def __init__(self, station: Station) -> None:
+        self.station = station
+
+    def collect(self) -> Iterator[Metric]:
+        """The metrics, one family after the other."""
+        yield from self.streams()
+        runtime = self.station.runtime
+        totals = list(accumulate(runtime.latency.counts))
+        buckets = [(str(bound), float(count)) for bound, count in zip([*BOUNDS, "+Inf"], totals, strict=True)]
+        yield HistogramMetricFamily(
+            "wavetell_hop_latency_seconds",
+            "From a block's arrival to the answers it completed.",
+            buckets=buckets,
+            sum_value=runtime.latency.total,
+        )
+        yield gauge(
+            "real_time_factor", "Seconds of signal a second of work gets through.", runtime.real_time_factor
+        )
+        yield gauge("history_waiting_rows", "Rows that are not written yet.", self.station.history.waiting)
+        yield counter(
+            "history_lost_rows", "Rows given up while the database was away.", self.station.history.lost
+        )
+        yield gauge("readers", "Readers of live answers.", len(self.station.hub.subscribers))
+        missed = self.station.hub.missed + sum(s.missed for s in self.station.hub.subscribers)
+        yield counter("reader_missed_messages", "Messages that readers were too slow for.", missed)
+        yield gauge("connections", "HTTP and WebSocket connections.", LimitedProtocol.open_by_address.total())
+        yield counter("connections_refused", "Connections above the limit.", LimitedProtocol.refused)
+        yield from self.sinks()
+        yield gauge("federation_round", "Round of the model in use.", self.station.federation_round)
+        info = InfoMetricFamily("wavetell_engine", "What computes the encoder, and which model.")
+        info.add_metric(
+            [],
+            {
+                "backend": runtime.engine.name,
+                "detail": runtime.engine.detail,
+                "model": runtime.bundle.name,
+                "sha256": self.station.predictor.sha256,
+            },
+        )
+        yield info
+
+    def streams(self) -> Iterator[Metric]:
+        """What is counted for each stream."""
+        processed = CounterMetricFamily(
+            "wavetell_samples_processed", "Samples that were answered for.", labels=["stream"]
+        )
+        dropped = CounterMetricFamily(
+            "wavetell_samples_dropped", "Samples lost or given up.", labels=["stream", "reason", "exact"]
+        )
+        gaps = CounterMetricFamily("wavetell_gaps", "Breaks in a stream.", labels=["stream"])
+        labels = CounterMetricFamily("wavetell_predictions", "Hops by answer.", labels=["stream", "label"])
+        lag = GaugeMetricFamily("wavetell_lag_seconds", "How far the answers are behind.", labels=["stream"])
+        queue = GaugeMetricFamily(
+            "wavetell_queue_samples", "Samples that wait for the engine.", labels=["stream"]
+        )
+        running = GaugeMetricFamily("wavetell_stream_running", "1 while the stream runs.", labels=["stream"])
+        for stream in list(self.station.runtime.streams.values()):
+            about = stream.describe()
+            processed.add_metric([stream.id], stream.counts.processed)
+            for reason, samples in stream.counts.dropped.items():
+                dropped.add_metric([stream.id, reason, "true"], samples)
+            for exact, kind in (("true", "lost"), ("false", "lost_estimated")):
+                for reason, samples in about["samples"][kind].items():
+                    dropped.add_metric([stream.id, reason, exact], samples)
+            gaps.add_metric([stream.id], stream.counts.gaps)
+            for label, hops in stream.counts.labels.copy().items():
+                labels.add_metric([stream.id, label], hops)
+            lag.add_metric([stream.id], about["lag_ms"] / 1000)
+            queue.add_metric([stream.id], stream.queued)
+            running.add_metric([stream.id], float(stream.state == "running"))
+        yield from (processed, dropped, gaps, labels, lag, queue, running)
+
+    def sinks(self) -> Iterator[Metric]:
+        """What became of events."""
+        sent = CounterMetricFamily("wavetell_events_sent", "Events delivered.", labels=["sink"])
+        lost = CounterMetricFamily(
+            "wavetell_events_lost", "Events a sink was away for too long for.", labels=["sink"]
+        )
+        for sink in self.station.sinks:
+            sent.add_metric([sink.name], sink.sent)
+            lost.add_metric([sink.name], sink.lost)
+        yield from (sent, lost)
+
+
+def gauge(name: str, text: str, value: float) -> GaugeMetricFamily:
+    """One value that goes up and down."""
+    return GaugeMetricFamily(f"wavetell_{name}", text, value=value)
+
+
+def counter(name: str, text: str, value: float) -> CounterMetricFamily:
+    """One value that only grows."""
+    return CounterMetricFamily(f"wavetell_{name}", text, value=value)

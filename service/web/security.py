@@ -1,0 +1,89 @@
+"""Who may do what: tokens with roles, stored as hashes only.
+
+A token is 32 random bytes, so a plain sha256 is enough to keep it: there is nothing to guess.
+"""
+
+import hashlib
+import hmac
+import json
+import secrets
+from pathlib import Path
+from typing import Literal, get_args
+
+from service.storage.names import checked_name
+from streaming.errors import ConfigError
+from streaming.files import write_whole
+
+Role = Literal["read", "operate", "admin"]
+ROLES: tuple[Role, ...] = get_args(Role)
+COOKIE = "wavetell_token"
+OPEN = {"/", "/v1/health", "/v1/ready", "/v1/login"}  # and the dashboard's own files
+
+
+class Tokens:
+    """The tokens in a file, read again when it changes: a revocation holds at once."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._seen: tuple[int, int] = (0, 0)
+        self._entries: dict[str, dict[str, str]] = {}
+
+    def entries(self) -> dict[str, dict[str, str]]:
+        """Name -> role and sha256."""
+        try:
+            status = self.path.stat()
+        except FileNotFoundError:
+            return {}
+        if (status.st_mtime_ns, status.st_ino) != self._seen:
+            self._entries = json.loads(self.path.read_bytes())
+            self._seen = (status.st_mtime_ns, status.st_ino)
+        return self._entries
+
+    def role_of(self, token: str) -> Role | None:
+        """The role that a token gives; every stored hash is compared, each in constant time."""
+        given = digest(token)
+        found: Role | None = None
+        for entry in self.entries().values():
+            if hmac.compare_digest(entry["sha256"], given):
+                found = next(role for role in ROLES if role == entry["role"])
+        return found
+
+    def add(self, name: str, role: Role) -> str:
+        """A new token; it is told once and cannot be found out again."""
+        checked_name(name, "token name")
+        entries = dict(self.entries())
+        if name in entries:
+            raise ConfigError(f"there is a token {name} already; revoke it first")
+        token = secrets.token_urlsafe(32)
+        self._write(entries | {name: {"role": role, "sha256": digest(token)}})
+        return token
+
+    def revoke(self, name: str) -> None:
+        """Make a token worthless."""
+        entries = dict(self.entries())
+        if entries.pop(name, None) is None:
+            raise ConfigError(f"there is no token {name!r}; there are {', '.join(entries) or 'none'}")
+        self._write(entries)
+
+    def _write(self, entries: dict[str, dict[str, str]]) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_whole(self.path, json.dumps(entries, indent=1).encode())
+
+
+def digest(token: str) -> str:
+    """What is stored of a token."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def required_role(method: str, path: str) -> Role | None:
+    """What a request needs: reading reads, changing operates, models are the administrator's."""
+    if path in OPEN or path.startswith("/static/"):
+        return None
+    if method in ("GET", "HEAD", "OPTIONS") or path == "/v1/predict" or path.startswith("/plugins"):
+        return "read"
+    return "admin" if path.startswith("/v1/models") else "operate"
+
+
+def allows(role: Role | None, needed: Role | None) -> bool:
+    """Whether a role is enough."""
+    return needed is None or (role is not None and ROLES.index(role) >= ROLES.index(needed))

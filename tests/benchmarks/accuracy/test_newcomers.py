@@ -1,0 +1,70 @@
+"""Newcomers: what was written apart keeps to the rules, no type is in both sets, the figures are right."""
+
+import json
+
+import numpy as np
+import pytest
+
+from benchmarks.accuracy.newcomers import SETS, Heard, Maker, Played, as_text, draw, judge, make_all
+from streaming.bundle import load_bundle
+from training.heads.radio_fit import LENGTH
+from training.signals.measure import occupied
+
+TYPES = [(types, name) for types, names in SETS.items() for name in names]
+
+
+@pytest.mark.parametrize(("types", "name"), TYPES, ids=[f"{types} {name}" for types, name in TYPES])
+def test_each_type_is_a_steady_signal_within_its_band(types, name):
+    make = SETS[types][name]
+    x = make(np.random.default_rng(5), 30_000)
+    assert x.dtype == np.complex64
+    assert x.shape == (30_000,)
+    assert np.square(np.abs(x)).mean() == pytest.approx(1, abs=0.1)
+    low, high = occupied(x)
+    assert 0.03 < high - low < 0.62
+    loud = np.flatnonzero(np.abs(x) > 0.1)
+    assert np.diff(loud).max() < 300  # no pause that would end it
+    assert not np.array_equal(x, make(np.random.default_rng(6), 30_000))
+
+
+def test_no_type_is_in_both_sets():
+    assert not {*SETS["practice"]} & {*SETS["exam"]}
+
+
+def test_a_signal_is_the_same_whoever_makes_it():
+    signals, label, snr_db = make_all("exam", 1, seed=3)
+    assert label.tolist() == list(range(len(SETS["exam"])))
+    assert signals.shape == (len(label), LENGTH)
+    assert ((snr_db >= 0) & (snr_db <= 30)).all()
+    word = int(np.random.SeedSequence([3, 1_000_004]).generate_state(1, np.uint32)[0])
+    again, snr = Maker("exam", word).make(4)
+    assert np.array_equal(again, signals[4])
+    assert snr == snr_db[4]
+
+
+def test_what_was_made_is_played_again_and_again():
+    played = Played(np.arange(5, dtype=np.complex64))
+    assert played.make(3).real.tolist() == [0, 1, 2]
+    assert played.make(6).real.tolist() == [3, 4, 0, 1, 2, 3]
+
+
+def test_every_type_counts_the_same_and_false_alarms_stand_beside(tmp_path):
+    head = load_bundle("radio").heads["live"]
+    line = np.linspace(-2, 2, 100)
+    known = Heard(head.strangest + line - 1.9, line, ["QPSK"] * 100, np.tile([5.0, 15.0], 50))
+    odds = head.strangest + np.array([1, 1, -1, -9, 1, -9, 1, -9])  # one of four; one of two, from 10 dB
+    label, snr_db = np.array([0, 0, 0, 0, 1, 1, 1, 1]), np.array([20.0, 5, 20, 20, 20, 20, 5, 5])
+    new = Heard(odds, np.full(8, 9.0), ["OOK"] * 8, snr_db)
+    result = judge(head, known, new, label, ["one", "two"])
+    assert result["types"]["one"] == {
+        "flagged": 50,
+        "flagged_high": pytest.approx(100 / 3),
+        "taken_for": {"OOK": 2},
+    }
+    assert result["high"]["flagged"]["percent"] == pytest.approx((100 / 3 + 50) / 2)
+    assert result["all"]["false_alarms"] == pytest.approx(3)
+    assert result["all"]["at_5"]["doubt"]["percent"] == 100
+    assert "one                             50          33   OOK 2" in as_text(result)
+    draw(result, tmp_path / "x.png")
+    assert (tmp_path / "x.png").stat().st_size > 1_000
+    json.dumps(result)

@@ -1,0 +1,1 @@
+"""The coordinator of a federation: rounds, accepted updates, aggregation, and what it keeps on disk."""

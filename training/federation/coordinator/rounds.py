@@ -1,0 +1,204 @@
+"""A round's life, on disk at every moment.
+
+    OPEN -> COLLECTING -> AGGREGATING -> PUBLISHED        OPEN, COLLECTING, AGGREGATING -> ABANDONED
+
+A round closes when every station has reported, a grace after its quorum, or at its deadline; below the quorum
+it is abandoned, and the next one has the same base. Each transition is one transaction, and what it needs is
+on the disk before: whoever is killed goes on where the last transition ended, to the same bits.
+"""
+
+import json
+import logging
+import threading
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from streaming.errors import ConfigError
+from training.federation.codec import Body, Floats
+from training.federation.coordinator.aggregate import Vote, aggregate, outliers
+from training.federation.coordinator.models import Models, Statement
+from training.federation.coordinator.stations import Stations
+from training.federation.coordinator.store import PRUNE_AUDIT, Row, Store
+from training.federation.errors import Problem
+from training.federation.manifest import Manifest, Terms
+
+log = logging.getLogger(__name__)
+
+
+class Coordinator:
+    """One run of a federation in a folder; every method may be called from any thread."""
+
+    def __init__(self, folder: Path) -> None:
+        self.store = Store(folder)
+        found = self.store.query("SELECT manifest, terms FROM run")
+        if not found:
+            raise ConfigError(f"{folder} holds no federation yet")
+        self.manifest = Manifest.from_json(json.loads(found[0]["manifest"]))
+        self.terms = Terms.from_json(found[0]["terms"])
+        self.stations, self.models = Stations(self.store), Models(self.store, self.manifest)
+        self.lock = threading.RLock()  # held while a round's state is looked at and changed
+        self.store.clear_temporary()
+        now = time.time()  # the time in which nobody could reach us does not count
+        self.store.run(
+            (
+                "UPDATE rounds SET deadline = max(deadline, ?), quorum_at = iif(quorum_at IS NULL, NULL, ?) "
+                "WHERE state IN ('OPEN', 'COLLECTING')",
+                (now + self.terms.grace_s, now),
+            )
+        )
+
+    @classmethod
+    def create(cls, folder: Path, manifest: Manifest, terms: Terms, model: Floats) -> "Coordinator":
+        """A new run that starts from this model."""
+        store = Store(folder)
+        if store.query("SELECT 1 FROM run"):
+            raise ConfigError(f"{folder} holds a federation already")
+        store.run(
+            *Models(store, manifest).add(0, model, terms),
+            open_round(1, 1, terms),
+            (
+                "INSERT INTO run (one, manifest, terms) VALUES (1, ?, ?)",
+                (json.dumps(manifest.to_json()), terms.to_json()),
+            ),
+        )
+        store.close()
+        return cls(folder)
+
+    def current(self) -> Row:
+        """The newest round."""
+        return self.store.query("SELECT * FROM rounds ORDER BY number DESC LIMIT 1")[0]
+
+    @property
+    def finished(self) -> bool:
+        """Whether the last model is published."""
+        return bool(self.current()["state"] == "PUBLISHED")
+
+    def etag(self) -> str:
+        """Changes when stations have something new to do, and only then."""
+        row = self.current()
+        return f'"{self.manifest.run}-{row["number"]}{"-finished" if row["state"] == "PUBLISHED" else ""}"'
+
+    def describe(self, station: str, newcomer: bool = True) -> dict[str, Any]:
+        """The current round as a station sees it, and what became of the station's last update.
+
+        Only newcomers are told the manifest: it never changes, and counts in the bytes of every round.
+        """
+        row = self.current()
+        finished = row["state"] == "PUBLISHED"
+        last = self.store.query(
+            "SELECT round, state, reason FROM updates WHERE station = ? ORDER BY round DESC LIMIT 1",
+            (station,),
+        )
+        return {
+            "round": row["number"],
+            "generation": row["generation"],  # of the model that this round makes
+            "state": "finished" if finished else row["state"].lower(),
+            "deadline": datetime.fromtimestamp(row["deadline"], UTC).isoformat(),
+            "quorum": self.terms.quorum,
+            "bases": self.models.of(row["generation"] - (not finished)),
+            "last": last[0] if last else None,
+        } | ({"manifest": self.manifest.to_json()} if newcomer else {})
+
+    def tick(self) -> bool:
+        """Do what is due; True when stations have something new to do."""
+        with self.lock:
+            row, now = self.current(), time.time()
+            if row["state"] in ("OPEN", "COLLECTING"):
+                count, active = self.accepted(row["number"]), len(self.stations.active())
+                graced = row["quorum_at"] is not None and now >= row["quorum_at"] + self.terms.grace_s
+                late = now >= row["deadline"]
+                if count >= self.terms.quorum and (count >= active or graced or late):
+                    self.commit("AGGREGATING", close_round(row["number"], "AGGREGATING", ""))
+                elif late:
+                    self._abandon(row, f"{count} of {self.terms.quorum} updates at the deadline")
+                    return True
+                else:
+                    return False
+        if row["state"] in ("PUBLISHED", "ABANDONED"):
+            return False
+        self._aggregate(row)
+        return True
+
+    def _abandon(self, row: Row, note: str) -> None:
+        log.warning("round %d is abandoned: %s", row["number"], note)
+        self.commit(
+            "ABANDONED",
+            close_round(row["number"], "ABANDONED", note),
+            open_round(row["number"] + 1, row["generation"], self.terms),
+        )
+
+    def _aggregate(self, row: Row) -> None:
+        """Make the next model of a closed round and open the next; a replay writes the same files again."""
+        number, generation, terms = row["number"], row["generation"], self.terms
+        votes, refused = self._votes(number, generation)
+        if not votes:
+            self._abandon(row, "no update is left that counts")
+            return
+        model = aggregate(votes, self.manifest, terms.method, terms.trim)
+        fate = "UPDATE updates SET state = ?, reason = ? WHERE round = ? AND station = ?"
+        statements: list[Statement] = [(fate, ("aggregated", "", number, vote.station)) for vote in votes]
+        for station, reason in refused.items():
+            log.warning("round %d: the update of %s is refused: %s", number, station, reason)
+            statements.append((fate, ("refused", reason, number, station)))
+            statements.append(self.store.audit(station, number, 422, reason))
+        statements += self.models.add(generation, model, terms)
+        if generation < self.manifest.rounds:
+            statements.append(open_round(number + 1, generation + 1, terms))
+        statements.append(("UPDATE rounds SET state = 'PUBLISHED' WHERE number = ?", (number,)))
+        self.commit("PUBLISHED", *statements)
+        self.store.prune(number - terms.keep_rounds, generation - terms.keep_rounds)
+
+    def _votes(self, number: int, generation: int) -> tuple[list[Vote], dict[str, str]]:
+        """The updates that count, and why others do not."""
+        bases = {
+            precision: self.models.open(sha256)
+            for precision, sha256 in self.models.of(generation - 1).items()
+        }
+        active, votes, refused = set(self.stations.active()), [], {}
+        for row in self.store.query("SELECT * FROM updates WHERE round = ?", (number,)):
+            if row["station"] not in active:
+                refused[row["station"]] = "the station's token was revoked"
+                continue
+            path = self.store.update(number, row["station"], row["sha256"])
+            body = Body.open(path, self.manifest, row["precision"])
+            votes.append(Vote(row["station"], body, bases[row["precision"]], row["examples"], row["norm"]))
+        refused |= outliers(votes, self.terms.norm_factor)
+        return [vote for vote in votes if vote.station not in refused], refused
+
+    def accepted(self, number: int) -> int:
+        """How many updates a round has."""
+        sql = "SELECT count(*) AS n FROM updates WHERE round = ? AND state = 'accepted'"
+        return int(self.store.query(sql, (number,))[0]["n"])
+
+    def refuse(self, station: str, number: int, problem: Problem) -> None:
+        """Write down an update that was refused when it came."""
+        line = self.store.audit(station, number, problem.status, problem.detail)
+        self.store.run(line, PRUNE_AUDIT)  # strangers may cause such lines, too: they must not fill the disk
+
+    def commit(self, state: str, *statements: Statement) -> None:
+        """Every transition of a round passes here."""
+        self.store.run(*statements)
+        log.info("%s", state)
+
+    def close(self) -> None:
+        """Close the files."""
+        self.store.close()
+
+
+def open_round(number: int, generation: int, terms: Terms) -> Statement:
+    """A new round that makes the model of this generation."""
+    now = time.time()
+    return (
+        "INSERT INTO rounds (number, generation, state, opened, deadline) VALUES (?, ?, 'OPEN', ?, ?)",
+        (number, generation, now, now + terms.deadline_s),
+    )
+
+
+def close_round(number: int, state: str, note: str) -> Statement:
+    """No update counts any more."""
+    return (
+        "UPDATE rounds SET state = ?, note = ?, closed = ? WHERE number = ?",
+        (state, note, time.time(), number),
+    )

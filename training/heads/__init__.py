@@ -1,0 +1,1 @@
+"""Fitting of heads on labelled embeddings: classifier, calibration and open-set detector."""

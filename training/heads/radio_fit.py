@@ -1,0 +1,119 @@
+"""The head of the model `radio`: fitted on few labelled signals, as the live engine embeds them.
+
+An embedding is the encoder's outputs and behind them the measures (`streaming.features`), which count more.
+
+Beside the machine and its calibration it gets the families of its classes and a *sense* for strangers: a few
+small networks that were shown many simulated signals of its families, signals of no class
+(`training.signals.outliers`), and crosses of two families (`training.heads.open_set.crosses`). How odd a
+signal may be is set so that 5 % of known signals, which they were not fitted on, are called unknown. No
+signal of an unseen class is needed.
+"""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neural_network import MLPClassifier
+from threadpoolctl import threadpool_limits
+
+from streaming.block import Samples
+from streaming.bundle import encoder_sha256
+from streaming.encoder import Encoder
+from streaming.features import COUNT, measure
+from streaming.head import FARTHEST, Head
+from training.datasets.radio_signals import Signals, make_signals
+from training.heads.embed import embed_live
+from training.heads.fit import Fit, Identity, Labels, Search, fit_head, measured_weights
+from training.heads.open_set import Maker, Shown, crosses, make_shown
+from training.pretraining.radio import HEARD
+from training.signals.classes import FAMILIES
+from training.signals.conditions import Conditions
+
+WINDOW, HOP = 2_048, 512  # samples at the model's rate
+LENGTH = WINDOW + HOP  # of a labelled signal: the encoder's past is full where the window begins
+SNR_DB = (0.0, 30.0)
+FALSE_ALARMS = 0.05  # share of known signals called unknown
+CERTAIN = 0.5  # probability from which the class itself is the answer
+SHOWN_EACH, STRANGERS = 1_000, 40_000  # signals of a class, and of none, that the sense is shown
+LAST = "~"  # a stranger among families: sorts behind every name
+NETWORKS = 3  # whose mean is taken: two more find four of a hundred strangers more
+NETWORK = {"hidden_layer_sizes": (128, 128), "alpha": 0.03, "max_iter": 40, "batch_size": 128}
+SEARCH = Search(C=(10.0, 100.0), gamma=(0.5, 1.0), refuse=0.0, penalties=(3.0, 10.0, 30.0))
+LABELLED = 1_000_001  # second word of a seed: what the signals are for
+
+
+def labelled_signals(each: int, seed: int, classes: Sequence[str] = HEARD) -> Signals:
+    """So many labelled signals of each class."""
+    word = int(np.random.SeedSequence([seed, LABELLED]).generate_state(1, np.uint32)[0])
+    counts = [each] * len(classes)
+    return make_signals(classes, counts, samples=LENGTH, conditions=Conditions(snr_db=SNR_DB), seed=word)
+
+
+def embed_signals(encoder: Encoder, iq: Samples, hop: int = HOP, window: int = WINDOW) -> NDArray[np.float32]:
+    """Signals (n, samples) from the front end to the embeddings (n, outputs + COUNT) of their last windows.
+
+    This is the way of `streaming.pipeline` from the front end on: an empty state where the signal begins, the
+    live engine, its window.
+    """
+    encoded = embed_live(encoder, iq, hop=hop, window=window, agc_samples=None, what="encoding signals")
+    return np.concatenate([encoded, [measure(signal[-window:]) for signal in iq]], 1, dtype=np.float32)
+
+
+def fit_labelled(encoder: Encoder, each: int, seed: int, folder: Path) -> Fit:
+    """The head `live`, from so many labelled signals of each class; the folder keeps what took long."""
+    signals = labelled_signals(each, seed)
+    identity = Identity("live", signals.classes, "live", WINDOW, HOP, encoder_sha256(encoder))
+    embeddings = embed_signals(encoder, signals.iq)
+    shown = shown_signals(seed, signals.classes, folder)
+    return fit_radio(embeddings, signals.label, identity, shown, replace(SEARCH, seed=seed))
+
+
+def shown_signals(seed: int, classes: Sequence[str], folder: Path) -> Shown:
+    """What the sense for strangers is shown; a quarter of an hour of two cores, and kept in the folder."""
+    known = SHOWN_EACH * len(classes)
+    maker = Maker(tuple(classes), LENGTH, WINDOW, Conditions(snr_db=SNR_DB), seed, known, STRANGERS)
+    return make_shown(maker, folder)
+
+
+def fit_radio(
+    embeddings: NDArray[np.float32],
+    labels: Labels,
+    identity: Identity,
+    shown: Shown,
+    search: Search = SEARCH,
+    false_alarms: float = FALSE_ALARMS,
+) -> Fit:
+    """The head with families and with a sense for strangers."""
+    fit = fit_head(embeddings, labels, identity, search, measured_weights(embeddings.shape[1]))
+    families = tuple(FAMILIES[name] for name in fit.head.classes)
+    head = replace(fit.head, families=families, certain=CERTAIN)
+    return replace(fit, head=with_sense(head, shown, false_alarms, search.seed))
+
+
+def with_sense(head: Head, shown: Shown, false_alarms: float, seed: int) -> Head:
+    """The head with a sense for strangers, fitted on what is shown but for what is held back."""
+    held = shown.held
+    known, family = shown.known[~held], shown.family[~held]
+    strange = np.concatenate([shown.strange, crosses(known, family, np.random.default_rng(seed))])
+    rows = np.concatenate([known, strange])
+    names = np.concatenate([family, [LAST] * len(strange)])
+    mean, scale = head.mean[-COUNT:], head.scale[-COUNT:]
+    x = np.clip((rows - mean) / scale, -FARTHEST, FARTHEST).astype(np.float32)
+    networks = [MLPClassifier(**NETWORK, random_state=NETWORKS * seed + i) for i in range(NETWORKS)]
+    with warnings.catch_warnings(), threadpool_limits(1):  # more only wait for each other
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a fixed number of epochs, on purpose
+        parts = [layers_of(network.fit(x, names)) for network in networks]
+    first, second, third = (np.stack(same) for same in zip(*parts, strict=True))
+    head = replace(head, sense_1=first, sense_2=second, sense_3=third)
+    odds = head.strangeness(np.pad(shown.known[held], ((0, 0), (len(head.mean) - COUNT, 0))))
+    return replace(head, strangest=float(np.quantile(odds, 1 - false_alarms)))
+
+
+def layers_of(network: MLPClassifier) -> list[NDArray[np.float32]]:
+    """The weights of a network, each layer's biases first."""
+    weights = zip(network.coefs_, network.intercepts_, strict=True)
+    return [np.concatenate([bias[None], layer]).astype(np.float32) for layer, bias in weights]

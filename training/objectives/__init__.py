@@ -1,0 +1,1 @@
+"""Objectives of self-supervised pretraining, and the label-free statistics that they predict."""

@@ -1,0 +1,1 @@
+"""Pretraining of encoders: recipes, initialisation, federated rounds, checkpoints and quick probes."""
