@@ -1,7 +1,7 @@
 """A bundle: an encoder, the heads that belong to it and the settings they were fitted with, in one file.
 
-The file is safetensors: plain arrays behind a JSON header, so a model from a stranger can be wrong but
-never dangerous. Tensors are named `encoder/...` and `heads/NAME/...`; the header's entry `wavetell` is a
+The file is safetensors: plain arrays behind a JSON header, so a model from an unknown source can be wrong
+but never runs code. Tensors are named `encoder/...` and `heads/NAME/...`; the header's entry `wavetell` is a
 JSON object with the format version, the encoder's shape, each head's description, front-end settings,
 provenance, and a sha256 of each part.
 
@@ -28,7 +28,7 @@ from streaming.features import COUNT
 from streaming.files import write_whole
 from streaming.head import Head
 
-FORMAT = 1
+FORMAT = 2
 MAX_BYTES = 10 * 2**20
 SHIPPED = Path(__file__).parent / "bundles"
 
@@ -49,9 +49,9 @@ class Bundle:
     name: str = "unnamed"
 
     @property
-    def measured(self) -> bool:
-        """Whether its embeddings are the encoder's outputs and behind them `streaming.features`."""
-        return bool(self.meta.get("frontend", {}).get("measures"))
+    def has_features(self) -> bool:
+        """Whether its embeddings are the encoder's outputs followed by `streaming.features`."""
+        return bool(self.meta.get("frontend", {}).get("features"))
 
     @property
     def sha256(self) -> str:
@@ -140,7 +140,7 @@ def parse_bundle(raw: bytes, name: str) -> Bundle:
             raise BundleError(f"head {head.name} was fitted for another encoder")
     bundle = Bundle(encoder, heads, description["meta"], name)
     for head in heads.values():
-        entries = encoder.shape.outputs + COUNT * (bundle.measured and head.mode == "live")
+        entries = encoder.shape.outputs + COUNT * (bundle.has_features and head.mode == "live")
         if len(head.mean) != entries:
             raise BundleError(
                 f"head {head.name} takes embeddings of {len(head.mean)} entries and this wavetell makes "
@@ -165,13 +165,16 @@ def read_description(raw: bytes) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise BundleError("this is not a wavetell bundle (its header has no wavetell description)") from None
     if version != FORMAT:
-        raise BundleError(f"the bundle has format {version!r}; this wavetell reads format {FORMAT}")
+        raise BundleError(
+            f"the bundle has format {version!r} and this wavetell reads format {FORMAT}; "
+            "pretrain and fit the model again"
+        )
     if claimed != hashlib.sha256(canonical(description).encode()).hexdigest():
         raise BundleError("the description does not match its sha256; the file was altered or damaged")
     if not all(isinstance(description.get(key), dict) for key in ("encoder", "heads", "meta", "sha256")):
         raise BundleError("the description lacks encoder, heads, meta or sha256")
     if not isinstance(description["meta"].get("frontend", {}), dict):
-        raise BundleError("the settings of the front end are no JSON object")
+        raise BundleError("the settings of the front end are not a JSON object")
     return dict(description)
 
 

@@ -1,18 +1,18 @@
-"""Measures: what a receiver's operator would read off the last window of a signal, beside the encoder.
+"""Features: statistics of the last window of a signal, computed beside the encoder.
 
-With x at unit power, a = |x|, u = x / (a + 0.1), x'd the conjugate of x d samples before, and the turn from
-sample to sample about its mean,
+With x at unit power, a = |x|, u = x / (a + 0.1), x'd the conjugate of x delayed by d samples, and the phase
+increment from sample to sample less its mean,
 
-    quantiles of a and of the turn
-    of x, x^2, x^4, u^2, u^4, x x'16, x x'64, a^2, the turn and its size:
+    quantiles of a and of the phase increment
+    of x, x^2, x^4, u^2, u^4, x x'16, x x'64, a^2, the phase increment and its magnitude:
         lines                how far the strongest bins of the spectrum stand out, how low the others lie
         autocorrelation      |r(l)| / r(0) at small lags l; with its sign where the series is real
 
-No timing, phase or small carrier offset changes them much. Lines over a whole window are what an encoder with
-a short past and a mean cannot see: a symbol clock, a carrier left in a power of the signal, the beat of a
-chirp with itself.
+Timing, phase and small carrier offsets hardly change them. Lines over a whole window are what an encoder with
+a short receptive field and mean pooling cannot see: a symbol clock, a carrier left in a power of the signal,
+the beat of a chirp with itself.
 
->>> measure(np.ones(64, np.complex64)).shape == (COUNT,)
+>>> extract(np.ones(64, np.complex64)).shape == (COUNT,)
 True
 """
 
@@ -35,7 +35,7 @@ FAINT = np.float32(1e-3)  # of a mean bin: below it lies rounding
 DELAYS = (16, 64)  # samples
 POWERS, COMPLEX, SERIES = 5, 7, 10  # the first so many are powers, are complex, are all
 COUNT = SERIES * (len(LAGS) + len(RANKS) + len(SHARES)) + 2 * len(QUANTILES)
-ABOUT = np.concatenate(  # (COUNT,), what each measure is about: a series, the level or the turn
+ABOUT = np.concatenate(  # (COUNT,), what each feature describes: a series, the level or the phase increment
     [
         np.repeat(np.arange(SERIES), len(LAGS)),
         np.repeat(np.arange(SERIES), len(RANKS) + len(SHARES)),
@@ -46,26 +46,26 @@ SHORTEST = 16  # samples
 Row = NDArray[np.float32]
 
 
-def measure(x: Samples) -> Row:
-    """The measures (COUNT,) of a window of at least SHORTEST samples."""
+def extract(x: Samples) -> Row:
+    """The features (COUNT,) of a window of at least SHORTEST samples."""
     x = x / np.sqrt(np.vdot(x, x).real / len(x) + TINY)
     a = np.abs(x)
     u = x / (a + SOFT)
     steps = x[1:] * x[:-1].conj()
-    turn = np.angle(steps * np.mean(steps).conj())
+    increment = np.angle(steps * np.mean(steps).conj())
     square, unit = x * x, u * u
     series = np.zeros((SERIES, len(x)), np.complex64)
     series[:POWERS] = x, square, square * square, unit, unit * unit
     for row, delay in enumerate(DELAYS, POWERS):
         series[row, delay:] = x[delay:] * x[:-delay].conj()
     series[COMPLEX, :] = a * a
-    series[COMPLEX + 1, 1:] = turn * np.abs(steps)
-    series[COMPLEX + 2, 1:] = np.minimum(np.abs(turn), 1)
+    series[COMPLEX + 1, 1:] = increment * np.abs(steps)
+    series[COMPLEX + 2, 1:] = np.minimum(np.abs(increment), 1)
     series[POWERS:] -= series[POWERS:].mean(1, keepdims=True)
     spectra = fft.fft(series)
     power = np.square(spectra.real) + np.square(spectra.imag)  # (SERIES, T)
     power /= power.mean(1, keepdims=True) + TINY * len(x)
-    return np.concatenate([kept(power), lines(power), spread(a), spread(turn)])
+    return np.concatenate([kept(power), lines(power), spread(a), spread(increment)])
 
 
 def kept(power: Row) -> Row:
@@ -78,7 +78,7 @@ def kept(power: Row) -> Row:
 
 @lru_cache(maxsize=64)
 def waves(length: int) -> Row:
-    """What turns a spectrum into its autocorrelation: (T, 2 lags), cosines and sines."""
+    """The transform from a spectrum to its autocorrelation: (T, 2 lags), cosines and sines."""
     angle = 2 * np.pi * np.outer(np.arange(length), LAGS) / length
     return np.concatenate([np.cos(angle), np.sin(angle)], 1, dtype=np.float32) / np.float32(length)
 
@@ -101,10 +101,11 @@ def spread(values: Row) -> Row:
     return np.asarray(ordered[below] * (1 - rest) + ordered[below + 1] * rest)
 
 
-class Measures:
-    """Samples of one signal in; the measures of the last window at each hop out.
+class Features:
+    """Samples of one signal in; the features of the last window at each hop out.
 
-    The window grows until it is full, as `streaming.window` does. How the samples are cut never shows.
+    The window grows until it is full, as `streaming.window` does. The result does not depend on how the
+    samples are cut into pushes.
     """
 
     def __init__(self, hop: int, window: int) -> None:
@@ -112,20 +113,20 @@ class Measures:
         self.reset()
 
     def reset(self) -> None:
-        """Another signal begins."""
+        """Restart for another signal."""
         self._recent = np.empty(0, np.complex64)
         self._next = self.hop  # where in `_recent` the next hop ends
 
     def keep(self, hops: int) -> None:
-        """Forget all before the newest whole hops."""
+        """Forget everything before the newest whole hops."""
         drop = max(0, self._next - (1 + hops) * self.hop)
         self._recent, self._next = self._recent[drop:], self._next - drop
 
     def push(self, samples: Samples) -> Row:
-        """The measures (hops, COUNT) of the hops that these samples complete."""
+        """The features (hops, COUNT) of the hops that these samples complete."""
         recent = np.concatenate([self._recent, samples])
         ends = range(self._next, len(recent) + 1, self.hop)
-        rows = [measure(recent[max(0, end - self.window) : end]) for end in ends]
+        rows = [extract(recent[max(0, end - self.window) : end]) for end in ends]
         drop = max(0, len(recent) - self.window)
         self._recent = recent[drop:].copy()
         self._next += len(ends) * self.hop - drop

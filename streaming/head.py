@@ -12,12 +12,13 @@ float16 holds exactly, so nothing is lost, and four heads of 2,800 vectors stay 
 query is split into its own steps and a small rest: whole numbers of steps add up exactly in float32, and the
 rest is 64 times smaller, so two float32 products give float64's decisions to some 1e-8.
 
-A head may also know *families* of its classes, and have a *sense* for strangers: a few networks of three
-layers that were shown signals of no class beside its own. With the last of their outputs for a stranger,
+A head may also know *families* of its classes, and have an *open-set detector*: an ensemble of three-layer
+perceptrons that were trained on its classes against synthetic outliers. The last output of each is the
+outlier's, and the answer is
 
     the class    where its probability is at least `certain`
-    the family   where that of all its classes together is at least `threshold`
-    unknown      elsewhere, and wherever log p(stranger) / p(no stranger) > strangest, in the networks' mean
+    the family   where the sum over its classes is at least `threshold`
+    unknown      elsewhere, and where the ensemble's mean of log p(outlier) / p(no outlier) > outlier_limit
 """
 
 from collections.abc import Mapping
@@ -36,17 +37,17 @@ Mode = Literal["frame", "live"]
 Kernel = Literal["linear", "rbf"]
 Floats = NDArray[np.float64]
 STEPS = 32  # steps of a fitted vector in one standard deviation
-FARTHEST = 6.0  # standard deviations: what lies farther out is as strange as this
+FARTHEST = 6.0  # standard deviations: what lies farther out is clipped to this
 ROWS = 256  # embeddings evaluated at once: bounds the memory of the kernel's values
 
 
 OPTIONAL = (
     "families",
     "certain",
-    "strangest",
-    "sense_1",
-    "sense_2",
-    "sense_3",
+    "outlier_limit",
+    "open_set_1",
+    "open_set_2",
+    "open_set_3",
 )  # a head without them has no such answers
 
 
@@ -54,8 +55,8 @@ class Named(NamedTuple):
     """What a head says of some embeddings, in words."""
 
     labels: list[str]  # a class, a family, or UNKNOWN
-    families: list[str | None]  # the likeliest, None where the head knows none or the label is UNKNOWN
-    probability: Floats  # (m,), of the label; of the likeliest class where that is UNKNOWN
+    families: list[str | None]  # the likeliest, None where the head has none or the label is UNKNOWN
+    probability: Floats  # (m,), of the label; of the likeliest class where the label is UNKNOWN
     probabilities: Floats  # (m, k)
 
 
@@ -82,10 +83,10 @@ class Head:
     calibration_bias: Floats  # (k,)
     families: tuple[str, ...] = ()  # of each class
     certain: float = 0.0  # below this probability of the class, the family is the answer
-    strangest: float = 0.0  # log odds of a stranger above which the answer is unknown
-    sense_1: NDArray[np.float32] | None = None  # (networks, 1 + d, a), of the last d entries; biases first
-    sense_2: NDArray[np.float32] | None = None  # (networks, 1 + a, b)
-    sense_3: NDArray[np.float32] | None = None  # (networks, 1 + b, two or more)
+    outlier_limit: float = 0.0  # log odds of an outlier above which the answer is unknown
+    open_set_1: NDArray[np.float32] | None = None  # (networks, 1 + d, a), of the last d entries; biases first
+    open_set_2: NDArray[np.float32] | None = None  # (networks, 1 + a, b)
+    open_set_3: NDArray[np.float32] | None = None  # (networks, 1 + b, two or more)
 
     def __post_init__(self) -> None:
         k, p = len(self.classes), len(self.classes) * (len(self.classes) - 1) // 2
@@ -112,14 +113,16 @@ class Head:
         if self.mode not in get_args(Mode) or self.kernel not in get_args(Kernel):
             raise InputError(f"head {self.name} has mode {self.mode!r} and kernel {self.kernel!r}; not known")
         if self.families and len(self.families) != k:
-            raise InputError(f"head {self.name} has {len(self.families)} families; expected one a class, {k}")
-        if layers := self._sense:
+            raise InputError(
+                f"head {self.name} has {len(self.families)} families; expected {k}, one per class"
+            )
+        if layers := self._open_set:
             found = ", ".join(str(layer.shape) for layer in layers)
             fits = len(layers) == 3 and all(layer.ndim == 3 for layer in layers)
             fits = fits and all(b.shape[:2] == (len(a), 1 + a.shape[2]) for a, b in pairwise(layers))
             if not fits or layers[0].shape[1] - 1 > outputs or layers[-1].shape[2] < 2:
                 raise InputError(
-                    f"head {self.name}: the layers of its sense have shapes {found}; they do not fit"
+                    f"head {self.name}: the open-set layers have shapes {found}; they do not fit"
                 )
         if self.hop < 1 or self.window < self.hop or self.window % self.hop:
             raise InputError(f"head {self.name}: window {self.window} must be a multiple of hop {self.hop}")
@@ -202,8 +205,8 @@ class Head:
         best = probabilities.argmax(1)
         sure = self.family_probabilities(probabilities).max(1) if self.families else probabilities.max(1)
         known = sure >= self.threshold
-        if self._sense:
-            known &= self.strangeness(embeddings) <= self.strangest
+        if self._open_set:
+            known &= self.outlier_odds(embeddings) <= self.outlier_limit
         return np.where(known, best, -1), probabilities
 
     def name_all(self, embeddings: NDArray[np.float32]) -> Named:
@@ -246,9 +249,9 @@ class Head:
         """1 where a class (k) is of a family, (k, families)."""
         return np.array([[of == family for family in self.known_families] for of in self.families], float)
 
-    def strangeness(self, embeddings: NDArray[np.float32]) -> Floats:
-        """Embeddings (m, D) to log odds (m,) that they are of no class the head was shown."""
-        first, *more = self._sense
+    def outlier_odds(self, embeddings: NDArray[np.float32]) -> Floats:
+        """Embeddings (m, D) to log odds (m,) that they are of no class of the head."""
+        first, *more = self._open_set
         count = first.shape[1] - 1
         z = (embeddings[:, -count:] - self.mean[-count:]) / self.scale[-count:]
         x = np.clip(z, -FARTHEST, FARTHEST).astype(np.float32) @ first[:, 1:] + first[:, :1]
@@ -258,9 +261,9 @@ class Head:
         return np.asarray(odds.mean(0), np.float64)
 
     @property
-    def _sense(self) -> list[NDArray[np.float32]]:
-        """The layers of the sense for strangers; none where the head has none."""
-        return [layer for layer in (self.sense_1, self.sense_2, self.sense_3) if layer is not None]
+    def _open_set(self) -> list[NDArray[np.float32]]:
+        """The layers of the open-set detector; empty where the head has none."""
+        return [layer for layer in (self.open_set_1, self.open_set_2, self.open_set_3) if layer is not None]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays, for a bundle."""

@@ -1,11 +1,11 @@
 """The way of one stream's samples: front end, encoder, window, head.
 
     Source.blocks() -> FrontEnd.push() -> Stream.push() -> Window.push() -> Head.answer() -> Prediction
-                                       -> Measures.push(), beside the encoder, where the model has them
+                                       -> Features.push(), beside the encoder, where the model has them
 
 Each stage keeps its own history, so how the stream is cut into blocks never shows in the result. Where the
 states begin anew (lost samples, another signal) the predictions say so until their past is whole. A model
-with measures also looks for changes that the front end cannot see, and forgets what was before
+with features also looks for changes that the front end cannot see, and forgets what was before
 (`streaming.changes`); one without has an encoder whose long past would hold the old signal anyhow.
 
 A bundle whose `frontend` has a `fraction` runs behind the whole front end; one without it takes the
@@ -27,7 +27,7 @@ from streaming.changes import Changes
 from streaming.engine import Engine, Hops
 from streaming.errors import ConfigError
 from streaming.estimate import Estimate
-from streaming.features import Measures
+from streaming.features import Features
 from streaming.frontend import Silence
 from streaming.head import Head, Mode
 from streaming.intake import Item, Stretch, open_intake
@@ -48,7 +48,7 @@ class LivePipeline:
         self.intake = open_intake(bundle.meta["frontend"])
         self.stream = engine.stream()
         self.window = Window(bundle.encoder, head.hop, head.window)
-        self.measures = Measures(head.hop, head.window) if bundle.measured else None
+        self.features = Features(head.hop, head.window) if bundle.has_features else None
         self.changes = Changes(head.hop)
         self.silences = Silences(len(head.classes))
         self.full_past = head.window + bundle.encoder.shape.receptive_field - 1
@@ -108,8 +108,8 @@ class LivePipeline:
         found = self._end(block) + self.silences.end(block)
         self.stream.reset()
         self.window.reset()
-        if self.measures:
-            self.measures.reset()
+        if self.features:
+            self.features.reset()
             self.changes.reset()
         self.begin, self.step, self.beginning, self.hops = item.start, item.step, item.begins, 0
         return found
@@ -129,7 +129,7 @@ class LivePipeline:
 
     def _embed(self, samples: Samples, hops: Hops) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """The embeddings (hops, outputs) that a push completed, and the lengths (hops,) of their windows."""
-        if not self.measures:
+        if not self.features:
             return self.window.push(hops), np.minimum(self.window.seen, self.head.window)
         hop = self.head.hop
         changes = self.changes.push(hops.total / hop)
@@ -140,8 +140,8 @@ class LivePipeline:
         for n, (maximum, total, part) in enumerate(zip(*parts, strict=True)):
             if n:
                 self.window.keep(self.changes.recent - 1)
-                self.measures.keep(self.changes.recent - 1)
-            row = self.window.push(Hops(maximum, total)), self.measures.push(part)
+                self.features.keep(self.changes.recent - 1)
+            row = self.window.push(Hops(maximum, total)), self.features.push(part)
             rows.append(np.concatenate(row, 1))
             lengths.append(np.minimum(self.window.seen, self.head.window))
         return np.concatenate(rows), np.concatenate(lengths)

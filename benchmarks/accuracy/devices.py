@@ -23,11 +23,11 @@ from benchmarks.accuracy.air import DEVICES, SPLITS, features, signals, strength
 from hardware.samples import to_complex
 from streaming.bundle import Bundle, load_bundle
 from streaming.engine import Engine, open_engine
-from streaming.features import Measures
+from streaming.features import Features
 from streaming.follower import Piece
 from streaming.window import Window
 from training.evaluation.accuracy import Accuracy
-from training.heads.fit import Identity, Search, fit_head, measured_weights
+from training.heads.fit import Identity, Search, feature_weights, fit_head
 
 CLASSES = ("OOK", "2FSK")
 WINDOW, HOP = 1_024, 64  # short bursts have only a few hundred samples at the model's rate
@@ -50,7 +50,7 @@ def embed(bundle: Bundle, engine: Engine, pieces: list[Piece]) -> NDArray[np.flo
     stream, window = engine.stream(), Window(bundle.encoder, HOP, WINDOW)
     missing = max(0, HOP - len(samples))
     samples = np.pad(samples, (0, missing), mode="wrap") if missing else samples
-    rows = np.concatenate([window.push(stream.push(samples)), Measures(HOP, WINDOW).push(samples)], 1)
+    rows = np.concatenate([window.push(stream.push(samples)), Features(HOP, WINDOW).push(samples)], 1)
     stream.close()
     return rows[window.warm] if window.warm.any() else rows[-1:]
 
@@ -62,7 +62,7 @@ def decide(recordings: list[Recording], chosen: NDArray[np.str_]) -> list[tuple[
     labels = np.repeat(np.array([r.label for r in known], np.int64), MOST)
     identity = Identity("devices", CLASSES, "live", WINDOW, HOP, "")
     head = fit_head(
-        np.concatenate(picked), labels, identity, SEARCH, measured_weights(picked[0].shape[1])
+        np.concatenate(picked), labels, identity, SEARCH, feature_weights(picked[0].shape[1])
     ).head
     return [
         (i, int(head.probabilities(r.embeddings).mean(0).argmax()) == r.label)

@@ -26,7 +26,7 @@ from streaming.block import Block, Samples
 from streaming.bundle import Bundle, load_bundle
 from streaming.changes import Changes
 from streaming.engine import Engine, Hops, open_engine
-from streaming.features import Measures
+from streaming.features import Features
 from streaming.head import Head
 from streaming.intake import Stretch, open_intake
 from streaming.pipeline import choose_head
@@ -142,9 +142,9 @@ class Follower:
         """The class of each hop's window since the hops began; none before it is full, unless it may grow."""
         window = Window(self.bundle.encoder, self.hop, self.head.window)
         rows = window.push(heard.hops)
-        if self.bundle.measured:
-            measures = Measures(self.hop, self.head.window)
-            rows = np.concatenate([rows, measures.push(heard.samples)], 1)
+        if self.bundle.has_features:
+            features = Features(self.hop, self.head.window)
+            rows = np.concatenate([rows, features.push(heard.samples)], 1)
         chosen = self.head.answer(rows)[0]
         found = np.where(chosen >= 0, self.group[chosen], -1)
         if not growing:

@@ -115,7 +115,7 @@ def hear(bundle: Bundle, head: Head, iq: Samples, snr_db: Real) -> Heard:
     embeddings = embed_signals(bundle.encoder, iq, head.hop, head.window)
     probabilities = head.answer(embeddings)[1]
     likeliest = [head.classes[best] for best in probabilities.argmax(1).tolist()]
-    return Heard(head.strangeness(embeddings), 1 - probabilities.max(1), likeliest, snr_db)
+    return Heard(head.outlier_odds(embeddings), 1 - probabilities.max(1), likeliest, snr_db)
 
 
 def mean_of_types(found: Flags, label: NDArray[np.int64], among: Flags) -> dict[str, float]:
@@ -131,7 +131,7 @@ def mean_of_types(found: Flags, label: NDArray[np.int64], among: Flags) -> dict[
 
 def judge(head: Head, known: Heard, new: Heard, label: NDArray[np.int64], names: list[str]) -> dict[str, Any]:
     """All figures: with the head's own limit, and where false alarms are exactly 5 %."""
-    refused = new.odds > head.strangest
+    refused = new.odds > head.outlier_limit
     rows = {}
     for k, name in enumerate(names):
         own = label == k
@@ -141,7 +141,7 @@ def judge(head: Head, known: Heard, new: Heard, label: NDArray[np.int64], names:
             "flagged_high": 100 * float(np.mean(refused[own & new.high])),
             "taken_for": dict(Counter(passed).most_common(3)),
         }
-    everything, false = np.ones(len(label), np.bool_), known.odds > head.strangest
+    everything, false = np.ones(len(label), np.bool_), known.odds > head.outlier_limit
     result: dict[str, Any] = {"types": rows}
     for which, mine, theirs in (("all", everything, known.odds > -np.inf), ("high", new.high, known.high)):
         at_5 = {}

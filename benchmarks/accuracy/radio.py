@@ -33,7 +33,7 @@ from training.evaluation.radio_evaluate import (
     unseen,
 )
 from training.evaluation.radio_rival import rival_says, train_rival
-from training.heads.fit import Identity, fit_head, measured_weights
+from training.heads.fit import Identity, feature_weights, fit_head
 from training.heads.radio_fit import SEARCH, WINDOW, embed_signals, labelled_signals, shown_signals
 from training.pretraining.recipes import RECIPES
 from training.signals.classes import FAMILIES
@@ -64,7 +64,7 @@ def few_labels(fit: Signals, test: Signals, e_fit: Embeddings, e_test: Embedding
         labels = fit.label[keep]
         search = replace(SEARCH, folds=min(5, each))
         for method, (a, b) in {"radio": (e_fit, e_test), "cumulants": features}.items():
-            counting = measured_weights(a.shape[1]) if method == "radio" else None
+            counting = feature_weights(a.shape[1]) if method == "radio" else None
             head = fit_head(a[keep], labels, identity, search, counting).head
             rows.append(row(method, each, head.probabilities(b).argmax(1)))
         recipe = RECIPES["radio"]

@@ -22,7 +22,7 @@ from streaming.embedding import Embedder
 from streaming.engine import open_engine
 from streaming.errors import InputError, WavetellError
 from streaming.head import Head
-from training.heads.fit import Fit, Identity, Search, fit_head, measured_weights
+from training.heads.fit import Fit, Identity, Search, feature_weights, fit_head
 
 MOST_ROWS = 800  # windows that a fit takes, shared by all labels: well below a second's work
 SEARCH = Search(C=(0.1, 1.0, 10.0, 100.0, 1000.0), folds=3)  # half of the paper's grid: somebody waits
@@ -90,7 +90,7 @@ def fit(job: dict[str, str]) -> dict[str, Any]:
     identity = Identity(
         job["name"], tuple(classes), "live", like.window, like.hop, encoder_sha256(bundle.encoder)
     )
-    counting = measured_weights(rows.shape[1]) if bundle.measured else None
+    counting = feature_weights(rows.shape[1]) if bundle.has_features else None
     fitted = fit_head(rows, truth, identity, SEARCH, counting)
     before = bundle.heads.get(job["name"], like)
     counts = dict(Counter(label.label for label in labels))

@@ -125,15 +125,16 @@ def test_a_header_that_claims_too_much_is_refused(path):
     assert "not a wavetell bundle" in error_of(path)
 
 
-def test_a_newer_format_is_named(bundle, path):
+@pytest.mark.parametrize("version", [1, 3])
+def test_an_older_or_newer_format_is_named(bundle, path, version):
     header_length = int.from_bytes(path.read_bytes()[:8], "little")
     header = json.loads(path.read_bytes()[8 : 8 + header_length])
     description = json.loads(header["__metadata__"]["wavetell"])
-    description["format"] = 99
+    description["format"] = version
     header["__metadata__"]["wavetell"] = json.dumps(description)
     raw = json.dumps(header).encode()
     path.write_bytes(struct.pack("<Q", len(raw)) + raw + path.read_bytes()[8 + header_length :])
-    assert "format 99; this wavetell reads format 1" in error_of(path)
+    assert f"format {version} and this wavetell reads format 2" in error_of(path)
 
 
 def test_a_head_of_another_encoder_is_refused(bundle, tmp_path):
@@ -144,12 +145,12 @@ def test_a_head_of_another_encoder_is_refused(bundle, tmp_path):
 
 def test_a_head_for_other_embeddings_is_refused(bundle, tmp_path):
     head = replace(bundle.heads["a"], mode="live")
-    meta = {"frontend": {"agc_samples": 100, "measures": True}}
+    meta = {"frontend": {"agc_samples": 100, "features": True}}
     Bundle(bundle.encoder, {"a": head}, meta).save(tmp_path / "x.safetensors")
     expected = f"takes embeddings of {SHAPE.outputs} entries and this wavetell makes {SHAPE.outputs + COUNT}"
     assert expected in error_of(tmp_path / "x.safetensors")
-    Bundle(bundle.encoder, bundle.heads, meta).save(tmp_path / "y.safetensors")  # frames have no measures
-    assert load_bundle(tmp_path / "y.safetensors").measured
+    Bundle(bundle.encoder, bundle.heads, meta).save(tmp_path / "y.safetensors")  # frames have no features
+    assert load_bundle(tmp_path / "y.safetensors").has_features
 
 
 def test_settings_that_are_no_object_are_refused(bundle, tmp_path):

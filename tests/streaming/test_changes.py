@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from streaming.changes import Changes
 from streaming.encoder import Encoder, EncoderShape
 from streaming.engine import Hops
-from streaming.features import Measures
+from streaming.features import Features
 from streaming.window import Window
 
 HOP = 512
@@ -67,9 +67,9 @@ def test_what_is_kept_is_all_that_a_window_sees(kept):
 @pytest.mark.parametrize("kept", [0, 1, 2, 5])
 def test_what_is_kept_is_all_that_is_measured(kept):
     x = np.random.default_rng(3).standard_normal((1_000, 2)).astype(np.float32).view(np.complex64)[:, 0]
-    measures, fresh = Measures(64, 256), Measures(64, 256)
-    measures.push(x[:600])  # nine hops and a part of the tenth
-    measures.keep(kept)
+    features, fresh = Features(64, 256), Features(64, 256)
+    features.push(x[:600])  # nine hops and a part of the tenth
+    features.keep(kept)
     begin = 576 - 64 * min(kept, 4)
     expected = fresh.push(x[begin:])[min(kept, 4) :]
-    assert np.array_equal(measures.push(x[600:]), expected)
+    assert np.array_equal(features.push(x[600:]), expected)

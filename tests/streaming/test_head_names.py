@@ -42,8 +42,8 @@ def ones(*shape):
     return np.ones(shape, np.float32)
 
 
-def sense(*layers):
-    return {f"sense_{i + 1}": layer for i, layer in enumerate(layers)}
+def open_set(*layers):
+    return {f"open_set_{i + 1}": layer for i, layer in enumerate(layers)}
 
 
 def embeddings(*probabilities):
@@ -73,17 +73,17 @@ def test_without_families_a_head_names_classes_only():
     assert np.array_equal(named.probability, named.probabilities.max(1))
 
 
-def test_a_stranger_is_unknown_however_probable():
+def test_an_outlier_is_unknown_however_probable():
     first = np.array([[-1, 0], [0, 1], [2, 0]], np.float32)  # of the last two entries: 2 z2 - 1, and z1
     second = np.array([[0, 0], [1, 0], [0, 1]], np.float32)
     third = np.array([[0, 0.5, 1], [0, 0, 1], [1, 0, 0]], np.float32)
     other = [np.zeros_like(layer) for layer in (first, second, third)]  # its odds are 1 : 2
     layers = (np.stack(pair) for pair in zip((first, second, third), other, strict=True))
-    head = head_of(**FAMILY, **sense(*layers), strangest=0.5)
+    head = head_of(**FAMILY, **open_set(*layers), outlier_limit=0.5)
     z = np.array([[0, 3, 1], [0, -1, 2], [9, 0, 1e6]], np.float32)
     bent = [(max(2 * min(c, 6.0) - 1, 0), max(b, 0)) for _, b, c in z.tolist()]
     expected = [(1 + odd - np.log(np.exp(own) + np.exp(0.5)) - np.log(2)) / 2 for odd, own in bent]
-    assert np.allclose(head.strangeness(z), expected, atol=1e-5)
+    assert np.allclose(head.outlier_odds(z), expected, atol=1e-5)
     head = replace(head, threshold=0.0)
     assert (head.answer(z)[0] < 0).tolist() == [False, True, True]
     assert head.name_all(z).labels[2] == UNKNOWN
@@ -101,7 +101,7 @@ def test_going_past_the_pairs_changes_no_probability():
 def test_what_a_head_does_not_have_is_not_written():
     plain = head_of()
     assert not set(OPTIONAL) & (plain.meta().keys() | plain.arrays().keys())
-    rich = head_of(**FAMILY, **sense(ones(1, 4, 2), ones(1, 3, 2), ones(1, 3, 2)))
+    rich = head_of(**FAMILY, **open_set(ones(1, 4, 2), ones(1, 3, 2), ones(1, 3, 2)))
     for head in (plain, rich):
         again = Head.from_arrays(json.loads(json.dumps(head.meta())), head.arrays())
         assert again.families == head.families
@@ -111,15 +111,15 @@ def test_what_a_head_does_not_have_is_not_written():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"families": ("QAM",)}, "1 families; expected one a class, 3"),
-        (sense(ones(1, 3, 2)), "do not fit"),
-        (sense(ones(3, 2), ones(3, 2), ones(3, 2)), "do not fit"),
-        (sense(ones(1, 3, 2), ones(1, 2, 2), ones(1, 3, 2)), "do not fit"),
-        (sense(ones(1, 3, 2), ones(2, 3, 2), ones(1, 3, 2)), "do not fit"),
-        (sense(ones(1, 5, 2), ones(1, 3, 2), ones(1, 3, 2)), "do not fit"),
-        (sense(ones(1, 3, 2), ones(1, 3, 2), ones(1, 3, 1)), "do not fit"),
+        ({"families": ("QAM",)}, "1 families; expected 3, one per class"),
+        (open_set(ones(1, 3, 2)), "do not fit"),
+        (open_set(ones(3, 2), ones(3, 2), ones(3, 2)), "do not fit"),
+        (open_set(ones(1, 3, 2), ones(1, 2, 2), ones(1, 3, 2)), "do not fit"),
+        (open_set(ones(1, 3, 2), ones(2, 3, 2), ones(1, 3, 2)), "do not fit"),
+        (open_set(ones(1, 5, 2), ones(1, 3, 2), ones(1, 3, 2)), "do not fit"),
+        (open_set(ones(1, 3, 2), ones(1, 3, 2), ones(1, 3, 1)), "do not fit"),
     ],
 )
-def test_families_and_senses_that_do_not_fit_are_refused(changes, message):
+def test_families_and_open_set_layers_that_do_not_fit_are_refused(changes, message):
     with pytest.raises(InputError, match=message):
         head_of(**changes)

@@ -13,7 +13,7 @@ from training.datasets.radio_signals import Signals, make_signals
 from training.evaluation.accuracy import Accuracy
 from training.heads.fit import Labels
 from training.heads.open_set import Shown
-from training.heads.radio_fit import FALSE_ALARMS, LENGTH, with_sense
+from training.heads.radio_fit import FALSE_ALARMS, LENGTH, with_open_set
 from training.signals.classes import FAMILIES
 from training.signals.conditions import Conditions
 
@@ -144,9 +144,9 @@ def unseen(
     family = np.array([FAMILIES[name] for name in classes])
     for left_out in dict.fromkeys(family.tolist()):
         left = shown.without(left_out, like)
-        blind = with_sense(standardised(head, left), left, FALSE_ALARMS, 0)
-        odds = blind.strangeness(embeddings)
-        refused, mine = odds > blind.strangest, family[labels] == left_out
+        blind = with_open_set(standardised(head, left), left, FALSE_ALARMS, 0)
+        odds = blind.outlier_odds(embeddings)
+        refused, mine = odds > blind.outlier_limit, family[labels] == left_out
         exact = odds > np.quantile(odds[~mine & high], 1 - FALSE_ALARMS)
         for index in np.unique(labels[mine]).tolist():
             own = labels == index

@@ -158,7 +158,7 @@ def fit_head(
     return fit
 
 
-def measured_weights(width: int) -> Real:
+def feature_weights(width: int) -> Real:
     """What each entry counts of an embedding of the encoder's outputs and behind them the measures."""
     return np.repeat([ENCODED, 1.0], [width - COUNT, COUNT])
 

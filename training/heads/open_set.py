@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streaming.errors import ConfigError
-from streaming.features import ABOUT, COUNT, measure
+from streaming.features import ABOUT, COUNT, extract
 from streaming.files import write_whole
 from training.datasets.radio_signals import first_found
 from training.progress import Progress
@@ -40,7 +40,7 @@ Measured = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Shown:
-    """Measures of known signals and of strangers."""
+    """Features of known signals and of strangers."""
 
     known: Measured  # (n, COUNT)
     family: NDArray[np.str_]  # (n,)
@@ -74,7 +74,7 @@ class Maker:
             raise ConfigError(f"{len(self.classes)} classes: of some all would be held back, of some none")
 
     def make(self, i: int) -> tuple[Measured, str]:
-        """Measures of the i-th signal, and a stranger's kin."""
+        """Features of the i-th signal, and a stranger's kin."""
         draw = self.stranger
         if i < self.known:
             draw = partial(Emission, self.classes[i % len(self.classes)], self.conditions)
@@ -83,7 +83,7 @@ class Maker:
         kin, made = "", emission.modulator
         if isinstance(made, Stranger):
             kin = ",".join([*sorted(made.of), *(LIKE + family for family in sorted(made.like))])
-        return measure(signal[-self.length(i) :]), kin
+        return extract(signal[-self.length(i) :]), kin
 
     def stranger(self, rng: np.random.Generator) -> Emission:
         """An emission of no class."""

@@ -23,11 +23,11 @@ from threadpoolctl import threadpool_limits
 from streaming.block import Samples
 from streaming.bundle import encoder_sha256
 from streaming.encoder import Encoder
-from streaming.features import COUNT, measure
+from streaming.features import COUNT, extract
 from streaming.head import FARTHEST, Head
 from training.datasets.radio_signals import Signals, make_signals
 from training.heads.embed import embed_live
-from training.heads.fit import Fit, Identity, Labels, Search, fit_head, measured_weights
+from training.heads.fit import Fit, Identity, Labels, Search, feature_weights, fit_head
 from training.heads.open_set import Maker, Shown, crosses, make_shown
 from training.pretraining.radio import HEARD
 from training.signals.classes import FAMILIES
@@ -60,7 +60,7 @@ def embed_signals(encoder: Encoder, iq: Samples, hop: int = HOP, window: int = W
     live engine, its window.
     """
     encoded = embed_live(encoder, iq, hop=hop, window=window, agc_samples=None, what="encoding signals")
-    return np.concatenate([encoded, [measure(signal[-window:]) for signal in iq]], 1, dtype=np.float32)
+    return np.concatenate([encoded, [extract(signal[-window:]) for signal in iq]], 1, dtype=np.float32)
 
 
 def fit_labelled(encoder: Encoder, each: int, seed: int, folder: Path) -> Fit:
@@ -88,13 +88,13 @@ def fit_radio(
     false_alarms: float = FALSE_ALARMS,
 ) -> Fit:
     """The head with families and with a sense for strangers."""
-    fit = fit_head(embeddings, labels, identity, search, measured_weights(embeddings.shape[1]))
+    fit = fit_head(embeddings, labels, identity, search, feature_weights(embeddings.shape[1]))
     families = tuple(FAMILIES[name] for name in fit.head.classes)
     head = replace(fit.head, families=families, certain=CERTAIN)
-    return replace(fit, head=with_sense(head, shown, false_alarms, search.seed))
+    return replace(fit, head=with_open_set(head, shown, false_alarms, search.seed))
 
 
-def with_sense(head: Head, shown: Shown, false_alarms: float, seed: int) -> Head:
+def with_open_set(head: Head, shown: Shown, false_alarms: float, seed: int) -> Head:
     """The head with a sense for strangers, fitted on what is shown but for what is held back."""
     held = shown.held
     known, family = shown.known[~held], shown.family[~held]
@@ -108,9 +108,9 @@ def with_sense(head: Head, shown: Shown, false_alarms: float, seed: int) -> Head
         warnings.simplefilter("ignore", ConvergenceWarning)  # a fixed number of epochs, on purpose
         parts = [layers_of(network.fit(x, names)) for network in networks]
     first, second, third = (np.stack(same) for same in zip(*parts, strict=True))
-    head = replace(head, sense_1=first, sense_2=second, sense_3=third)
-    odds = head.strangeness(np.pad(shown.known[held], ((0, 0), (len(head.mean) - COUNT, 0))))
-    return replace(head, strangest=float(np.quantile(odds, 1 - false_alarms)))
+    head = replace(head, open_set_1=first, open_set_2=second, open_set_3=third)
+    odds = head.outlier_odds(np.pad(shown.known[held], ((0, 0), (len(head.mean) - COUNT, 0))))
+    return replace(head, outlier_limit=float(np.quantile(odds, 1 - false_alarms)))
 
 
 def layers_of(network: MLPClassifier) -> list[NDArray[np.float32]]:

@@ -13,7 +13,7 @@ from streaming.errors import ConfigError, InputError
 from streaming.head import Head
 from training.datasets import open_stretches
 from training.datasets.partition import label_budget
-from training.heads.fit import Fit, Identity, Search, fit_head, measured_weights
+from training.heads.fit import Fit, Identity, Search, feature_weights, fit_head
 from training.signals.classes import NOISE
 
 log = logging.getLogger(__name__)
@@ -46,5 +46,5 @@ def fit_recordings(
         labels, rows = labels[keep], rows[keep]
     identity = Identity(name, classes, "live", like.window, like.hop, encoder_sha256(bundle.encoder))
     return fit_head(
-        rows, labels, identity, search, measured_weights(rows.shape[1]) if bundle.measured else None
+        rows, labels, identity, search, feature_weights(rows.shape[1]) if bundle.has_features else None
     )

@@ -108,7 +108,7 @@ def model_settings(settings: FrontEndSettings) -> dict[str, float]:
         "fraction": settings.fraction,
         "narrowest": settings.narrowest,
         "agc_samples": settings.agc_samples,
-        "measures": True,
+        "features": True,
     }
 
 

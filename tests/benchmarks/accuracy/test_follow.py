@@ -48,7 +48,7 @@ def test_a_trial_is_the_first_class_then_the_second(model):
 
 
 def heard(total):
-    """Hops with these features; the samples do not count where a model has no measures."""
+    """Hops with these features; the samples do not count where a model has no features."""
     return Heard(np.zeros(len(total) * HOP, np.complex64), Hops(total, total))
 
 

@@ -51,8 +51,8 @@ def test_what_was_made_is_played_again_and_again():
 def test_every_type_counts_the_same_and_false_alarms_stand_beside(tmp_path):
     head = load_bundle("radio").heads["live"]
     line = np.linspace(-2, 2, 100)
-    known = Heard(head.strangest + line - 1.9, line, ["QPSK"] * 100, np.tile([5.0, 15.0], 50))
-    odds = head.strangest + np.array([1, 1, -1, -9, 1, -9, 1, -9])  # one of four; one of two, from 10 dB
+    known = Heard(head.outlier_limit + line - 1.9, line, ["QPSK"] * 100, np.tile([5.0, 15.0], 50))
+    odds = head.outlier_limit + np.array([1, 1, -1, -9, 1, -9, 1, -9])  # one of four; one of two, from 10 dB
     label, snr_db = np.array([0, 0, 0, 0, 1, 1, 1, 1]), np.array([20.0, 5, 20, 20, 20, 20, 5, 5])
     new = Heard(odds, np.full(8, 9.0), ["OOK"] * 8, snr_db)
     result = judge(head, known, new, label, ["one", "two"])

@@ -11,14 +11,14 @@ from streaming.bundle import Bundle, encoder_sha256
 from streaming.encoder import Encoder, EncoderShape, iq
 from streaming.engine import open_engine
 from streaming.errors import ConfigError
-from streaming.features import ABOUT, COUNT, measure
+from streaming.features import ABOUT, COUNT, extract
 from streaming.follower import Piece
 from streaming.frontend import FrontEnd
 from streaming.pipeline import LivePipeline
 from training.evaluation.radio_evaluate import expected_error, judge, summary, unseen
 from training.heads.fit import Identity, Search
 from training.heads.open_set import Maker, Shown, crosses, make_shown
-from training.heads.radio_fit import FALSE_ALARMS, embed_signals, fit_radio, with_sense
+from training.heads.radio_fit import FALSE_ALARMS, embed_signals, fit_radio, with_open_set
 from training.pretraining.radio import FRONTEND, RATE_HZ, model_settings
 from training.signals.conditions import Conditions
 from training.signals.stream import Stream, in_turn
@@ -65,7 +65,7 @@ def test_signals_are_embedded_as_the_encoder_does_it(clusters):
         features = encoder.features(iq(signals))[:, -64:]
         expected = encoder.linear(features.mean(1)).numpy()
     assert np.abs(found[:, :6] - expected).max() <= 1e-5 * np.abs(expected).max()
-    assert np.array_equal(found[:, 6:], [measure(signal[-64:]) for signal in signals])
+    assert np.array_equal(found[:, 6:], [extract(signal[-64:]) for signal in signals])
 
 
 def test_what_is_fitted_is_what_the_pipeline_runs(head):
@@ -95,12 +95,12 @@ def test_known_signals_are_named_and_strangers_are_not(clusters, head):
 
 
 def test_the_sense_lets_as_many_known_ones_fail_as_was_asked(head, shown):
-    lame = with_sense(head, shown, 0.5, 0)
-    half = with_sense(head, shown, FALSE_ALARMS, 0)
+    lame = with_open_set(head, shown, 0.5, 0)
+    half = with_open_set(head, shown, FALSE_ALARMS, 0)
     held = np.pad(shown.known[shown.held], ((0, 0), (6, 0)))
-    assert np.mean(lame.strangeness(held) > lame.strangest) == pytest.approx(0.5, abs=0.01)
-    assert np.mean(half.strangeness(held) > half.strangest) == pytest.approx(FALSE_ALARMS, abs=0.01)
-    assert half.strangest == head.strangest  # the same seed gives the same
+    assert np.mean(lame.outlier_odds(held) > lame.outlier_limit) == pytest.approx(0.5, abs=0.01)
+    assert np.mean(half.outlier_odds(held) > half.outlier_limit) == pytest.approx(FALSE_ALARMS, abs=0.01)
+    assert half.outlier_limit == head.outlier_limit  # the same seed gives the same
 
 
 def test_nobody_has_heard_of_a_family_that_is_left_out(shown):
