@@ -3,8 +3,8 @@
     s = mean over features of (recent - earlier)^2 / (var (1 / n_recent + 1 / n_earlier)) > LIMIT
 
 compares the means of the encoder's features over the newest hops with those over the hops before, in
-deviations of the latter. A window that holds two signals is neither's: once a change is found, only the
-newest hops are kept.
+deviations of the latter. A window that holds two signals is of neither class: once a change is found,
+only the newest hops are kept.
 
 >>> changes = Changes(hop=512)
 >>> steady, other = np.tile([[0.0], [1.0]], (10, 1)), np.tile([[8.0], [9.0]], (2, 1))
@@ -27,7 +27,7 @@ class Changes:
         self.reset()
 
     def reset(self) -> None:
-        """Another signal begins."""
+        """Restart for another signal."""
         self._past: NDArray[np.floating] | None = None
 
     def push(self, features: NDArray[np.floating]) -> list[int]:

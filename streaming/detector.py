@@ -7,7 +7,8 @@ A block's spectrum P is averaged over bands of several widths and compared with 
 The thresholds follow from the false-alarm rate: over noise the mean of k independent bins is Gamma(k) / k.
 The floor is the average spectrum of blocks without a signal, and beside a signal. It begins as a level, that
 of the quietest fifth of the band: noise is taken to be flat, and some of the band to be empty. While a signal
-is there the floor follows that level up, but slowly: a receiver that was turned up is no signal for ever.
+is there the floor follows that level up, but slowly: a gain increase is not reported as a signal
+indefinitely.
 """
 
 from dataclasses import dataclass
@@ -50,13 +51,13 @@ class Detector:
     Parameters
     ----------
     block
-        Samples a block, at least 256.
+        Samples per block, at least 256.
     hang
         Quiet blocks that end a signal: OOK pauses, too.
     settle
         Blocks over which the floor is averaged.
     false_alarm
-        Probability of a false alarm a block, before the margin of 2 dB.
+        Probability of a false alarm per block, before the margin of 2 dB.
     """
 
     def __init__(self, block: int, hang: int = 10, settle: int = 100, false_alarm: float = 1e-7) -> None:
@@ -105,7 +106,7 @@ class Detector:
         return [self._judge(held[i * self.block : (i + 1) * self.block], blind) for i in range(whole)]
 
     def spectrum(self, block: Samples) -> Spectrum:
-        """Power a bin, so that the mean over the bins is the mean power; half-overlapping Hann windows."""
+        """Power per bin, so that the mean over the bins is the mean power; half-overlapping Hann windows."""
         bins = fft.fft(block[self._segments] * self._window)  # (segments, BINS)
         power = np.square(bins.real).mean(0, dtype=np.float64) + np.square(bins.imag).mean(
             0, dtype=np.float64
@@ -113,7 +114,7 @@ class Detector:
         return np.asarray(np.roll(power, BINS // 2) / self._gain, np.float64)
 
     def level(self, spectrum: Spectrum) -> float:
-        """The noise a bin in the quietest fifth of the band; digital silence has the smallest."""
+        """The noise per bin in the quietest fifth of the band, at least SILENCE."""
         narrow = np.partition(self._means(spectrum)[self._narrow], self._fifth)
         return max(float(narrow[self._fifth]) / self._bias, SILENCE)
 

@@ -53,13 +53,13 @@ class Embedder:
 
 
 class Collector(LivePipeline):
-    """A pipeline that keeps the embeddings, with the first sample of their windows, and answers nothing."""
+    """A pipeline that keeps the embeddings, with the first sample of their windows, and predicts nothing."""
 
     def __init__(self, bundle: Bundle, head: Head, engine: Engine) -> None:
         super().__init__(bundle, head, engine)
         self.rows: list[tuple[int, NDArray[np.float32]]] = []
 
-    def tell(self, block: Block, windows: Windows) -> list[Prediction]:
+    def predict(self, block: Block, windows: Windows) -> list[Prediction]:
         """Keep them."""
         spans = self.spans(windows.ends, windows.lengths)
         self.rows += [(start, row) for (start, _), row in zip(spans, windows.embeddings, strict=True)]

@@ -74,7 +74,7 @@ class EncoderShape:
         return self.reduced * (2 if self.pooling == "max+mean" else 1)
 
     def multiply_adds(self) -> int:
-        """Multiply-adds a sample of the stream costs."""
+        """Multiply-adds per sample of the stream."""
         return sum(
             self.kernel * (c_in + c_out) * c_out + (c_in * c_out if c_in != c_out else 0)
             for c_in, c_out, _ in self.blocks

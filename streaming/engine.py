@@ -5,7 +5,7 @@ The features f[t] of the batch encoder over all samples since the reset are comp
     maximum[n] = max f[t],   total[n] = sum f[t],      n hop <= t < (n + 1) hop
 
 from which every window of whole hops is made: growing over all of them, sliding over the last W / hop.
-How the stream is cut into chunks never shows in the result.
+The result does not depend on how the stream is cut into chunks.
 
 >>> stream = open_engine(encoder, hop=100).stream()
 >>> stream.push(samples).maximum.shape  # 250 samples
@@ -31,7 +31,7 @@ from streaming.weights import fingerprint, folded
 Backend = Literal["auto", "torch", "native", "native-bf16"]
 MAGIC = b"wavetell stream state 1\n"
 COMPLEX64 = np.dtype(np.complex64)
-_told = threading.Event()  # that `auto` fell back to torch is said once
+_told = threading.Event()  # that `auto` fell back to torch is logged once
 
 
 class Hops(NamedTuple):

@@ -2,8 +2,8 @@
 
     excess = P - F where P stands out,    band = its middle 99 %,    SNR = sum excess / sum F, in the band
 
-Frequencies are in cycles a sample. 99 % is what ITU-R SM.443 calls occupied. Runs of bins that noise may have
-made are left out: a narrow signal has less power than the chance peaks of a whole band.
+Frequencies are in cycles per sample. 99 % is what ITU-R SM.443 calls occupied. Runs of bins that noise may
+have made are left out: a narrow signal has less power than the chance peaks of a whole band.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ SURE = 6.0  # standard deviations of a run's sum
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What is known of a signal; in cycles a sample, or in hertz after `scaled`."""
+    """What is known of a signal; in cycles per sample, or in hertz after `scaled`."""
 
     snr_db: float  # in the occupied bandwidth
     bandwidth: float  # occupied
@@ -32,7 +32,7 @@ class Estimate:
 
 
 def estimate(spectrum: Spectrum, floor: Spectrum, averages: float) -> Estimate:
-    """From the mean of so many independent spectra."""
+    """The estimate from the mean of `averages` independent spectra."""
     smooth = np.convolve(spectrum / floor, np.ones(3) / 3, mode="same")
     stands_out = smooth > 1 + max(STANDOUT, 4 / np.sqrt(3 * averages))
     stands_out[int(np.argmax(smooth))] = True

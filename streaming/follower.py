@@ -3,9 +3,9 @@
     rate = bandwidth / fraction, on a grid of a quarter octave;    centre tuned to zero
 
 The first blocks are held until the bandwidth and centre are measured. They are then followed with hysteresis:
-only a bandwidth or a centre that is clearly another for several looks in a row makes new settings. Blocks far
-below the signal's own level are held back until it is known whether they were a pause, which belongs to the
-signal, or its end.
+only a bandwidth or a centre that differs clearly in several consecutive looks changes the settings. Blocks
+far below the signal's own level are held back until it is known whether they were a pause, which belongs to
+the signal, or its end.
 """
 
 import math
@@ -30,7 +30,7 @@ STRONGER = 8.0  # power over the signal's own that makes it another signal at on
 WEAKER = 0.05  # power below the signal's own that is a pause
 STEPS_PER_OCTAVE = 4  # rates lie on this grid, so that small errors of the estimate do not show
 
-# Why what comes after must begin anew: the stream begins, samples were lost, a signal began, or it changed.
+# Why the stages behind must restart: the stream begins, samples were lost, a signal began, or it changed.
 Begins = Literal["cold", "gap", "signal", "change"]
 
 

@@ -2,9 +2,9 @@
 
     correction -> channel -> detector -> follower: tune, resample to bandwidth / rate = fraction, level
 
-Where there is no signal there is nothing to name: a `Silence` comes out. A signal comes out as `Piece`s;
-where one begins anew (`begins`), what comes after the front end begins anew, too. All decisions are made on a
-fixed grid of blocks, so how the stream is cut never shows.
+Where there is no signal, a `Silence` comes out. A signal comes out as `Piece`s; where one restarts
+(`begins`), the stages behind the front end restart, too. All decisions are made on a fixed grid of blocks, so
+the result does not depend on how the stream is cut.
 
 >>> FrontEnd(FrontEndSettings()).push(Block(np.zeros(1024, np.complex64), 0, 250e3))
 [Silence(start=0.0, end=1024.0, noise_db=-150.0)]
@@ -101,7 +101,7 @@ class FrontEnd:
         return self._end()
 
     def retune(self) -> Output:
-        """The rest of a signal; what comes next is of another frequency, and so is its noise."""
+        """The rest of a signal; the next block is of another frequency, with other noise."""
         out = self.flush()
         if self.next is not None:
             self.next = -1  # no block has this index: what comes is a gap
@@ -126,7 +126,7 @@ class FrontEnd:
         self._heard = 0  # samples since
 
     def _begin(self, index: int, beginning: Begins) -> None:
-        """Begin anew at this sample: the noise and the receiver are still known, the past is not."""
+        """Restart at this sample: the noise and the receiver are still known, the past is not."""
         self.begin, self.beginning = index, beginning
         self._at = 0  # channel samples judged since
         self.detector.restart()

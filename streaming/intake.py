@@ -38,7 +38,7 @@ Item = Stretch | Silence
 
 
 class Intake(Protocol):
-    """Blocks of one stream in, in order; how they are cut never shows."""
+    """Blocks of one stream in, in order; the result does not depend on how they are cut."""
 
     @property
     def next(self) -> int | None:
@@ -67,7 +67,7 @@ class Level:
         self.skipped = 0
 
     def push(self, block: Block) -> list[Item]:
-        """The block at unit power; after a gap the level begins anew."""
+        """The block at unit power; after a gap the level restarts."""
         begins: Begins | None = None
         if block.index != self.next:
             begins = "cold" if self.next is None else "gap"

@@ -1,7 +1,7 @@
-"""Silences as predictions: one as soon as a silence is sure, then one each tenth of a second, then the rest.
+"""Silences as predictions: one once a silence is certain, then one per tenth of a second, then the rest.
 
-They lie side by side and cover the whole silence. Where they are cut is counted from its first sample, so how
-the stream is cut never shows.
+They are contiguous and cover the whole silence. Their ends are counted from its first sample, so they do not
+depend on how the stream is cut into blocks.
 """
 
 import numpy as np
@@ -18,32 +18,32 @@ class Silences:
 
     def __init__(self, classes: int) -> None:
         self.nothing = np.zeros(classes)
-        self._begin = self._told = self._until = 0.0  # [begin, until), told up to `told`
+        self._begin = self._reported = self._until = 0.0  # [begin, until); reported up to `_reported`
 
     def push(self, block: Block, silence: Silence) -> list[Prediction]:
-        """What is to be told of a silence that goes on, or begins."""
+        """The predictions that a silence completes."""
         found: list[Prediction] = []
         if silence.start != self._until or self._begin == self._until:
             found = self.end(block)
-            self._begin = self._told = silence.start
+            self._begin = self._reported = silence.start
         self._until = silence.end
         while (end := self._next(block.rate_hz)) <= self._until:
-            found.append(self._tell(block, end))
+            found.append(self._report(block, end))
         return found
 
     def end(self, block: Block) -> list[Prediction]:
         """The rest of a silence, as it ends."""
-        found = [self._tell(block, self._until)] if self._told < self._until else []
+        found = [self._report(block, self._until)] if self._reported < self._until else []
         self._begin = self._until
         return found
 
     def _next(self, rate_hz: float) -> float:
         """Where the next prediction ends."""
-        seconds, samples = FIRST if self._told == self._begin else EVERY
-        return self._told + max(round(seconds * rate_hz), samples)
+        seconds, samples = FIRST if self._reported == self._begin else EVERY
+        return self._reported + max(round(seconds * rate_hz), samples)
 
-    def _tell(self, block: Block, end: float) -> Prediction:
-        start, self._told = round(self._told), end
+    def _report(self, block: Block, end: float) -> Prediction:
+        start, self._reported = round(self._reported), end
         return Prediction(
             start,
             round(end),

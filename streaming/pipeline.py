@@ -1,12 +1,12 @@
-"""The way of one stream's samples: front end, encoder, window, head.
+"""The pipeline of one stream: front end, encoder, window, head.
 
     Source.blocks() -> FrontEnd.push() -> Stream.push() -> Window.push() -> Head.answer() -> Prediction
                                        -> Features.push(), beside the encoder, where the model has them
 
-Each stage keeps its own history, so how the stream is cut into blocks never shows in the result. Where the
-states begin anew (lost samples, another signal) the predictions say so until their past is whole. A model
-with features also looks for changes that the front end cannot see, and forgets what was before
-(`streaming.changes`); one without has an encoder whose long past would hold the old signal anyhow.
+Each stage keeps its own history, so the result does not depend on how the stream is cut into blocks. Where
+the states restart (lost samples, another signal) the predictions say so until their past is complete. A model
+with features also detects changes that the front end cannot see, and drops what was before them
+(`streaming.changes`); the receptive field of the others is so long that it holds the old signal anyway.
 
 A bundle whose `frontend` has a `fraction` runs behind the whole front end; one without it takes the
 source's samples as they are, only levelled.
@@ -40,7 +40,7 @@ class LivePipeline:
     """Blocks of one stream in; one prediction for each hop of a signal out, once the window is full.
 
     Behind the front end, a signal that ends before its window is full is answered once, from what there was
-    of it (unless something stronger cut it off), and silences are told as `streaming.no_signal` says.
+    of it (unless something stronger cut it off), and silences are reported as `streaming.no_signal` says.
     """
 
     def __init__(self, bundle: Bundle, head: Head, engine: Engine) -> None:
@@ -57,7 +57,7 @@ class LivePipeline:
         self.hops = 0  # completed since `begin`
         self._short: Windows | None = None  # the newest, as long as it is not full
         self._block: Block | None = None  # the newest
-        self._left: list[Item] = []  # of before a change of frequency
+        self._left: list[Item] = []  # completed by a change of frequency
 
     @property
     def next(self) -> int | None:
@@ -81,7 +81,7 @@ class LivePipeline:
         return found + self._end(self._block) + self.silences.end(self._block)
 
     def retune(self) -> None:
-        """The next block is of another frequency: all but the receiver begins anew there."""
+        """The next block is of another frequency: everything but the receiver's state restarts there."""
         self._left += self.intake.retune()
 
     def use(self, head: Head) -> None:
@@ -125,7 +125,7 @@ class LivePipeline:
         if len(ends) and item.estimates:
             short = Windows(embeddings[-1:], ends[-1:], lengths[-1:], estimates[-1:])
             self._short = short if full == len(ends) else None
-        return self.tell(block, Windows(embeddings[full:], ends[full:], lengths[full:], estimates[full:]))
+        return self.predict(block, Windows(embeddings[full:], ends[full:], lengths[full:], estimates[full:]))
 
     def _embed(self, samples: Samples, hops: Hops) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """The embeddings (hops, outputs) that a push completed, and the lengths (hops,) of their windows."""
@@ -149,10 +149,10 @@ class LivePipeline:
     def _end(self, block: Block) -> list[Prediction]:
         """A signal ends: the answer to one that was too short for a window."""
         short, self._short = self._short, None
-        return self.tell(block, short) if short else []
+        return self.predict(block, short) if short else []
 
-    def tell(self, block: Block, windows: "Windows") -> list[Prediction]:
-        """What the head says of windows."""
+    def predict(self, block: Block, windows: "Windows") -> list[Prediction]:
+        """The head's predictions for windows."""
         embeddings, ends, lengths, estimates = windows
         found = answers(self.head, embeddings, self.spans(ends, lengths), block)
         return [
@@ -176,7 +176,7 @@ class LivePipeline:
         return "warm" if length == self.head.window else "change"
 
     def spans(self, ends: NDArray[np.int64], lengths: NDArray[np.int64]) -> list[tuple[int, int]]:
-        """Where windows that end here, in samples since the beginning, lie in the source's count."""
+        """Where windows that end here, in samples since `begin`, lie in the source's count."""
         starts = ends - lengths
         return [
             (round(self.begin + start * self.step), round(self.begin + end * self.step))
@@ -192,7 +192,7 @@ class Windows(NamedTuple):
     """Windows that are to be answered."""
 
     embeddings: NDArray[np.float32]  # (n, outputs)
-    ends: NDArray[np.int64]  # (n,), in samples since the beginning
+    ends: NDArray[np.int64]  # (n,), in samples since `begin`
     lengths: NDArray[np.int64]  # (n,)
     estimates: list[Estimate | None]  # what was known then
 
@@ -204,18 +204,18 @@ def push_all(
     found: list[list[Prediction]] = [[] for _ in work]
     waiting = [deque(items) for _, _, items in work]
     while any(waiting):
-        turn: list[tuple[LivePipeline, Block, Stretch, list[Prediction]]] = []
+        batch: list[tuple[LivePipeline, Block, Stretch, list[Prediction]]] = []
         for (pipeline, block, _), items, predictions in zip(work, waiting, found, strict=True):
             while items:
                 item = items.popleft()
                 predictions.extend(pipeline.meet(block, item))
                 if isinstance(item, Stretch):
-                    turn.append((pipeline, block, item, predictions))
+                    batch.append((pipeline, block, item, predictions))
                     break
         pushed = (
-            engine.push([(pipeline.stream, item.samples) for pipeline, _, item, _ in turn]) if turn else []
+            engine.push([(pipeline.stream, item.samples) for pipeline, _, item, _ in batch]) if batch else []
         )
-        for (pipeline, block, item, predictions), hops in zip(turn, pushed, strict=True):
+        for (pipeline, block, item, predictions), hops in zip(batch, pushed, strict=True):
             predictions.extend(pipeline.answer(block, item, hops))
     return found
 
@@ -241,7 +241,7 @@ class FramePipeline:
         return answers(self.head, self.encoder.encode(normalise(frames)), spans, block)
 
     def flush(self) -> list[Prediction]:
-        """Nothing: what is left is no whole frame."""
+        """Nothing: what is left is not a whole frame."""
         return []
 
     def close(self) -> None:

@@ -12,9 +12,9 @@ from streaming.block import Block, Clock
 UNKNOWN = "unknown"  # the head's refusal
 NO_SIGNAL = "no signal"  # the front end's: there was nothing to ask the head about
 
-# "warm": every output of the window saw its full causal past. Otherwise why the states began anew within it:
-# "cold": the stream has just begun. "gap": samples were lost. "signal": a signal began. "change": it became
-# another one.
+# "warm": every output of the window saw its full causal past. Otherwise why the states were restarted within
+# it: "cold": the stream has just begun. "gap": samples were lost. "signal": a signal began. "change": it
+# became another one.
 Past = Literal["warm", "cold", "gap", "signal", "change"]
 
 
@@ -32,7 +32,7 @@ class Prediction:
     past: Past
     utc_ns: int | None = None  # of `start`
     clock: Clock = "host"
-    begin: int = 0  # where the states last began anew: the first sample of this signal, or silence
+    begin: int = 0  # where the states were last restarted: the first sample of this signal, or silence
     # What the front end measured, None where there is none; in hertz, the offset from the source's centre.
     snr_db: float | None = None  # in the occupied bandwidth
     bandwidth_hz: float | None = None
@@ -89,5 +89,5 @@ def measured(prediction: Prediction) -> dict[str, Any]:
 
 
 def rounded(value: float | None, digits: int) -> float | None:
-    """As many digits as mean something."""
+    """As many digits as are significant."""
     return None if value is None else round(value, digits)

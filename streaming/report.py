@@ -1,9 +1,9 @@
-"""Reports: the answers of many hops, drawn together for a reader.
+"""Reports: the predictions of many hops, combined for a reader.
 
-A hop may be 100 samples, a reader wants ten lines a second. A report covers a run of hops: it goes out when
-another label has held for `hold` hops and `lasting` samples (so an odd hop changes nothing), at a gap, where
-a signal or a silence begins, and each `interval` samples at the latest. Its probabilities are the mean over
-its hops, and its label is what the head calls that mean.
+A hop may be 100 samples; a reader wants ten lines per second. A report covers a run of hops: it goes out when
+another label has held for `hold` hops and `lasting` samples (so a single odd hop changes nothing), at a gap,
+where a signal or a silence begins, and each `interval` samples at the latest. Its probabilities are the mean
+over its hops, and its label is what the head calls that mean.
 """
 
 from dataclasses import dataclass, replace
@@ -79,7 +79,7 @@ class Run:
         self.past = prediction.past if self.past == "warm" else self.past
 
     def name(self, names: Names) -> Name:
-        """What the mean probabilities say, or unknown where most hops were.
+        """The label of the mean probabilities, or unknown where most hops were.
 
         A run has either a signal in all of its hops or in none.
         """

@@ -1,12 +1,12 @@
-"""Tune, filter and resample in one go, by fast convolution.
+"""Tune, filter and resample in one step, by fast convolution.
 
-    y[m] = sum_n x[n] exp(-2 pi j f n) h(m step - n),    step = N / M input samples an output sample
+    y[m] = sum_n x[n] exp(-2 pi j f n) h(m step - n),    step = N / M input samples per output sample
 
 The stream is cut into blocks of N samples that overlap by half. Each is transformed, the M bins around f are
 weighted with the filter's response and transformed back; the middle half is exact, as the filter h reaches
 N / 4 samples to either side (overlap-save; Borgerding, "Turning overlap-save into a multiband mixing,
-downsampling filter bank", 2006). f is a whole number of bins, so that turning a block is a sign. Blocks lie
-on a fixed grid counted from the reset: no cut of the stream can show.
+downsampling filter bank", 2006). f is a whole number of bins, so that the phase of a block is a sign. Blocks
+lie on a fixed grid counted from the reset: the result does not depend on how the stream is cut.
 
 >>> Resampler(step=4.0).push(np.ones(4096, np.complex64)).shape
 (896,)
@@ -23,7 +23,7 @@ from streaming.agc import describe
 from streaming.block import Samples
 from streaming.errors import ConfigError, InputError
 
-SHORTEST = 1024  # samples a block: below, calls cost more than sums
+SHORTEST = 1024  # samples per block: below, calls cost more than sums
 NARROWEST = 128  # bins kept: a filter edge of 6 % of the output's rate
 STOPBAND_DB = 60.0
 LARGEST_STEP = 1024.0
@@ -35,10 +35,11 @@ class Resampler:
     Parameters
     ----------
     step
-        Input samples an output sample; below 1 it interpolates. The nearest ratio N / M is used (within
+        Input samples per output sample; below 1 it interpolates. The nearest ratio N / M is used (within
         1.5 %), and is `step` afterwards.
     offset
-        The frequency that becomes zero, in cycles an input sample; rounded to a bin, and `offset` afterwards.
+        The frequency that becomes zero, in cycles per input sample; rounded to a bin, and `offset`
+        afterwards.
     """
 
     def __init__(self, step: float, offset: float = 0.0) -> None:
@@ -55,9 +56,10 @@ class Resampler:
         around = np.arange(-(width // 2), width // 2)
         self._from = (around + self.bin) % self.size
         self._to = around % self.kept
-        # The first block begins a quarter of its size before the first sample: bin k has turned by j^k since.
-        turn = np.complex64(1j ** (self.bin % 4) * self.kept / self.size)
-        self._response = turn * response(self.size, self.kept)[around % self.size]
+        # The first block begins a quarter of its size before the first sample: the phase of bin k advanced by
+        # j^k since.
+        phase = np.complex64(1j ** (self.bin % 4) * self.kept / self.size)
+        self._response = phase * response(self.size, self.kept)[around % self.size]
         self.reset()
 
     def reset(self) -> None:
@@ -94,7 +96,7 @@ class Resampler:
         return np.asarray(fft.ifft(spectrum, overwrite_x=True), np.complex64)
 
     def flush(self) -> Samples:
-        """The outputs up to the last input, as if silence followed; then begin anew."""
+        """The outputs up to the last input, as if silence followed; then reset."""
         missing = -(-self._seen * self.kept // self.size) - self._given
         tail = self.push(np.zeros(2 * self.size, np.complex64))[:missing]
         self.reset()
@@ -119,7 +121,7 @@ def response(size: int, kept: int) -> NDArray[np.float32]:
     """The filter's response at N bins: flat to 44 % of the lower rate, down by 60 dB at half of it."""
     half_rate = 0.5 * min(1.0, kept / size)
     beta = 0.1102 * (STOPBAND_DB - 8.7)  # Kaiser's rule
-    edge = (STOPBAND_DB - 7.95) / (14.36 * (size // 2))  # cycles a sample, from pass to stop
+    edge = (STOPBAND_DB - 7.95) / (14.36 * (size // 2))  # cycles per sample, from pass to stop
     taps = firwin(size // 2 + 1, half_rate - edge / 2, window=("kaiser", beta), fs=1.0)
     centred = np.roll(np.append(taps, np.zeros(size - len(taps))), -(size // 4))
     return np.asarray(fft.fft(centred).real, np.float32)

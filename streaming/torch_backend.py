@@ -4,7 +4,7 @@ Every convolution keeps its last inputs in a ring. A push gathers, for each new 
 
     y[t] = act(b + [x[t - (k-1) d], ..., x[t - d], x[t]] W)
 
-so that one GEMM a convolution serves all streams and all their samples, however long each one's chunk is.
+so that one GEMM per convolution serves all streams and all their samples, however long each one's chunk is.
 """
 
 from collections.abc import Iterator, Sequence

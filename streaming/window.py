@@ -1,4 +1,4 @@
-"""The window: pools the features of the last W samples, once a hop, and maps them to the embedding.
+"""The window: pools the features of the last W samples, once per hop, and maps them to the embedding.
 
     e[i] = A pool(f[t], t in (i hop - W, i hop]) + b,    pool = max, mean, or both side by side
 
@@ -31,9 +31,9 @@ class Window:
     encoder
         Whose pooling and linear layer to apply; its weights are copied.
     hop
-        Samples a hop, as the engine counts them.
+        Samples per hop, as the engine counts them.
     window
-        Samples a window, a multiple of the hop; None for one that grows.
+        Samples per window, a multiple of the hop; None for one that grows.
     """
 
     def __init__(self, encoder: Encoder, hop: int, window: int | None) -> None:

@@ -64,7 +64,7 @@ struct Conv {
     int in, out, dilation;
     bool ends_block;  // the second of its block: the residual is added
     Weights many;     // for batches of any size
-    Weights one;      // for a batch of one row; empty where the instruction set has no such layout or a weight is no bfloat16
+    Weights one;      // for a batch of one row; empty where the instruction set has no such layout or a weight is not a bfloat16
 
     const Weights& weights(int rows) const { return rows == 1 && one.taps.depth ? one : many; }
 
