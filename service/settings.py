@@ -8,64 +8,69 @@ import argparse
 import difflib
 import os
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from streaming.errors import ConfigError
 
+T = TypeVar("T", str, int)
+
+
+def setting(default: T, help: str, choices: tuple[str, ...] = ()) -> T:
+    """A field of `Settings`; its default's type is its type."""
+    return field(default=default, metadata={"help": help, "choices": choices})
+
 
 @dataclass(frozen=True)
-class Setting:
-    """One setting: its default's type is its type."""
+class Settings:
+    """Every setting's value."""
 
-    default: str | int | float
-    help: str
-    choices: tuple[str, ...] = ()
-
-
-SETTINGS: dict[str, Setting] = {
-    "model": Setting("radio", "a shipped model's name or a bundle's file"),
-    "head": Setting("", "the head to use; empty means the model's first that fits"),
-    "backend": Setting("auto", "what computes the encoder", ("auto", "torch", "native", "native-bf16")),
-    "threads": Setting(1, "cores the engine may use"),
-    "report_ms": Setting(100, "milliseconds between reports where the answer does not change"),
-    "host": Setting("127.0.0.1", "address the service listens on"),
-    "port": Setting(8433, "port the service listens on"),
-    "data": Setting("~/.local/share/wavetell", "folder for everything the service keeps"),
-    "queue_ms": Setting(
+    model: str = setting("radio", "a shipped model's name or a bundle's file")
+    head: str = setting("", "the head to use; empty means the model's first that fits")
+    backend: str = setting("auto", "what computes the encoder", ("auto", "torch", "native", "native-bf16"))
+    threads: int = setting(1, "cores the engine may use")
+    report_ms: int = setting(100, "milliseconds between reports where the answer does not change")
+    host: str = setting("127.0.0.1", "address the service listens on")
+    port: int = setting(8433, "port the service listens on")
+    data: str = setting("~/.local/share/wavetell", "folder for everything the service keeps")
+    queue_ms: int = setting(
         500, "milliseconds of a stream that may wait for the engine; beyond, they are dropped"
-    ),
-    "ring_s": Setting(30, "seconds of raw I/Q kept of each stream for the spectrum, recordings and labels"),
-    "ring_mb": Setting(128, "and at most so many megabytes"),
-    "max_streams": Setting(16, "streams at once"),
-    "event_hits": Setting(3, "hops that a new answer must come in before it is an event"),
-    "event_ms": Setting(200, "and milliseconds that it must last"),
-    "history": Setting("", "postgresql:// URL of the history; empty means SQLite in the data folder"),
-    "keep_days": Setting(30, "days that history is kept"),
-    "keep_mb": Setting(500, "megabytes that history may take; beyond, the oldest goes"),
-    "recordings_mb": Setting(2000, "megabytes that recordings may take together"),
-    "labels_mb": Setting(1000, "megabytes that labelled stretches may take together"),
-    "sinks": Setting(
+    )
+    ring_s: int = setting(
+        30, "seconds of raw I/Q kept of each stream for the spectrum, recordings and labels"
+    )
+    ring_mb: int = setting(128, "and at most so many megabytes")
+    max_streams: int = setting(16, "streams at once")
+    event_hits: int = setting(3, "hops that a new answer must come in before it is an event")
+    event_ms: int = setting(200, "and milliseconds that it must last")
+    history: str = setting("", "postgresql:// URL of the history; empty means SQLite in the data folder")
+    keep_days: int = setting(30, "days that history is kept")
+    keep_mb: int = setting(500, "megabytes that history may take; beyond, the oldest goes")
+    recordings_mb: int = setting(2000, "megabytes that recordings may take together")
+    labels_mb: int = setting(1000, "megabytes that labelled stretches may take together")
+    sinks: str = setting(
         "", "where events go: stdout, file:PATH, mqtt://HOST/PREFIX, https://..., separated by commas"
-    ),
-    "federation": Setting(
+    )
+    federation: str = setting(
         "", "folders of wavetell coordinator and wavetell join that the dashboard shows, separated by commas"
-    ),
-    "open": Setting("no", "serve other machines without tokens", ("no", "yes")),
-    "tls_cert": Setting("", "file of the TLS certificate; empty means plain HTTP"),
-    "tls_key": Setting("", "file of its key"),
-    "allow_names": Setting("", "further host names that this service answers to"),
-    "allow_schemes": Setting("soapy,zmq,rtltcp,file,tone", "kinds of source that may be opened over REST"),
-    "allow_hosts": Setting("127.0.0.1,localhost,::1", "hosts that sources opened over REST may be on"),
-    "allow_folders": Setting("", "folders of recordings that may be opened over REST, beside our own"),
-    "plugin_origins": Setting(
+    )
+    open: str = setting("no", "serve other machines without tokens", ("no", "yes"))
+    tls_cert: str = setting("", "file of the TLS certificate; empty means plain HTTP")
+    tls_key: str = setting("", "file of its key")
+    allow_names: str = setting("", "further host names that this service answers to")
+    allow_schemes: str = setting("soapy,zmq,rtltcp,file,tone", "kinds of source that may be opened over REST")
+    allow_hosts: str = setting("127.0.0.1,localhost,::1", "hosts that sources opened over REST may be on")
+    allow_folders: str = setting("", "folders of recordings that may be opened over REST, beside our own")
+    plugin_origins: str = setting(
         "http://localhost:3000,http://127.0.0.1:3000", "IQEngine pages that may use /plugins"
-    ),
-    "max_body_mb": Setting(64, "megabytes that a request may have"),
-    "max_rate": Setting(200, "requests a second that one client may send"),
-    "max_connections": Setting(256, "connections at once; one address may have half of them"),
-}
+    )
+    max_body_mb: int = setting(64, "megabytes that a request may have")
+    max_rate: int = setting(200, "requests a second that one client may send")
+    max_connections: int = setting(256, "connections at once; one address may have half of them")
+
+
+SETTINGS = {setting.name: setting for setting in fields(Settings)}
 
 
 @dataclass(frozen=True)
@@ -82,9 +87,9 @@ def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
         "settings (also from the environment and wavetell.toml; see wavetell config)"
     )
     for name in names:
-        setting = SETTINGS[name]
-        what = f"{setting.help} ({', '.join(setting.choices)})" if setting.choices else setting.help
-        default = f" [{setting.default}]" if setting.default != "" else ""
+        help, choices = SETTINGS[name].metadata["help"], SETTINGS[name].metadata["choices"]
+        what = f"{help} ({', '.join(choices)})" if choices else help
+        default = f" [{SETTINGS[name].default}]" if SETTINGS[name].default != "" else ""
         group.add_argument(f"--{name.replace('_', '-')}", metavar=name.upper(), help=what + default)
 
 
@@ -94,7 +99,7 @@ def resolve(args: argparse.Namespace | None = None) -> dict[str, Value]:
     resolved = {}
     for name, setting in SETTINGS.items():
         variable = f"WAVETELL_{name.upper()}"
-        candidates: list[tuple[Any, str]] = [(getattr(args, name, None), "command line")]
+        candidates: list[tuple[object, str]] = [(getattr(args, name, None), "command line")]
         candidates.append((os.environ.get(variable), f"environment {variable}"))
         candidates += [(content.get(name), str(path)) for path, content in files]
         candidates.append((setting.default, "default"))
@@ -103,9 +108,18 @@ def resolve(args: argparse.Namespace | None = None) -> dict[str, Value]:
     return resolved
 
 
-def settings(args: argparse.Namespace) -> argparse.Namespace:
-    """Every setting's value as an attribute."""
-    return argparse.Namespace(**{name: value.value for name, value in resolve(args).items()})
+def settings(args: argparse.Namespace) -> Settings:
+    """Every setting's value, checked."""
+    return Settings(**{name: value.value for name, value in resolve(args).items()})
+
+
+def listed(text: str) -> list[str]:
+    """The entries of a setting that holds several.
+
+    >>> listed("stdout, file:events.jsonl")
+    ['stdout', 'file:events.jsonl']
+    """
+    return [entry.strip() for entry in text.split(",") if entry.strip()]
 
 
 def config_files() -> list[Path]:
@@ -114,7 +128,7 @@ def config_files() -> list[Path]:
     return [Path("wavetell.toml"), home / "wavetell" / "wavetell.toml"]
 
 
-def read_toml(path: Path) -> dict[str, Any]:
+def read_toml(path: Path) -> dict[str, object]:
     """The settings in a file; none where there is no file."""
     try:
         content = tomllib.loads(path.read_text())
@@ -126,18 +140,18 @@ def read_toml(path: Path) -> dict[str, Any]:
         if name not in SETTINGS:
             close = difflib.get_close_matches(name, SETTINGS, 1)
             hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(SETTINGS)}"
-            raise ConfigError(f"{path} sets {name!r}, which is no setting; {hint}")
+            raise ConfigError(f"{path} sets {name!r}, which is not a setting; {hint}")
     return content
 
 
-def check(name: str, value: Any, origin: str) -> str | int | float:  # noqa: ANN401  (it is what a file or flag held)
+def check(name: str, value: object, origin: str) -> str | int:
     """The value in its setting's type, or one clear line."""
-    setting = SETTINGS[name]
-    if isinstance(setting.default, str):
+    choices = SETTINGS[name].metadata["choices"]
+    if isinstance(SETTINGS[name].default, str):
         if not isinstance(value, str):
             raise ConfigError(f"{name} is {value!r} ({origin}); it must be text")
-        if setting.choices and value not in setting.choices:
-            raise ConfigError(f"{name} is {value!r} ({origin}); it must be {' or '.join(setting.choices)}")
+        if choices and value not in choices:
+            raise ConfigError(f"{name} is {value!r} ({origin}); it must be {' or '.join(choices)}")
         return value
     try:
         number = int(str(value))

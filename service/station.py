@@ -1,6 +1,5 @@
 """Everything that runs in one service: streams, model, history, labels, and how they change."""
 
-import argparse
 import hashlib
 import json
 import logging
@@ -22,6 +21,7 @@ from service.live.streams import Limits, Stream
 from service.models.fitting import Fitter
 from service.models.predictor import Predictor
 from service.models.store import ModelStore
+from service.settings import Settings
 from service.sinks import open_sinks
 from service.storage.database import open_database
 from service.storage.history import History
@@ -44,7 +44,7 @@ SINK_S = 0.5  # that a sink may take to deliver its last events
 class Station:
     """The service behind its routes; `values` are the settings."""
 
-    def __init__(self, values: argparse.Namespace) -> None:
+    def __init__(self, values: Settings) -> None:
         self.values = values
         self.data = Path(values.data).expanduser()
         self.data.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -29,4 +29,4 @@ def run(args: argparse.Namespace) -> None:
         )
         return
     for name, value in resolved.items():
-        print(f"{name:<10} {value.value!s:<26} {value.origin:<28} {SETTINGS[name].help}")
+        print(f"{name:<10} {value.value!s:<26} {value.origin:<28} {SETTINGS[name].metadata['help']}")

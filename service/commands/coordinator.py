@@ -23,6 +23,7 @@ from streaming.errors import ConfigError
 from training.federation.manifest import METHODS, Terms
 
 DEFAULT = Terms()
+BACKLOG = 2048  # stations whose connection may wait to be accepted
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -77,13 +78,13 @@ def run(args: argparse.Namespace) -> None:
 
 def serve(args: argparse.Namespace) -> None:
     """Serve until stopped."""
-    from service.federation.server import coordinator_rules, listen, make_coordinator_server
+    from service.federation.server import coordinator_rules, make_coordinator_server
+    from service.web.connections import bind
     from service.web.security import Tokens
     from training.federation.coordinator.rounds import Coordinator
     from training.federation.coordinator.store import Store
 
     values = settings(args)
-    values.tls_clients = args.tls_clients
     store = Store(args.folder)
     is_new = not store.query("SELECT 1 FROM run")
     store.close()
@@ -96,11 +97,11 @@ def serve(args: argparse.Namespace) -> None:
         terms = Terms(args.quorum, args.deadline, args.grace, args.method)
         manifest, model = make_manifest(args.run_name, recipe, args.seed)
         Coordinator.create(args.folder, manifest, terms, model).close()
-    listener = listen(values)
+    listener = bind(values, BACKLOG)
     coordinator = Coordinator(args.folder)
     rules = coordinator_rules(coordinator, values, Tokens(Path(values.data).expanduser() / "tokens.json"))
     server = make_coordinator_server(
-        coordinator, rules, values, logging.INFO if args.verbose else logging.WARNING
+        coordinator, rules, values, args.tls_clients, logging.INFO if args.verbose else logging.WARNING
     )
     scheme, port = "https" if values.tls_cert else "http", listener.getsockname()[1]
     where = f"[{values.host}]" if ":" in values.host else values.host

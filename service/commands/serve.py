@@ -17,8 +17,11 @@ import sys
 
 from service.settings import SETTINGS, add_settings, settings
 from service.station import Station
+from service.web.connections import bind
 from service.web.security import Tokens
-from service.web.server import bind, make_server, read_rules
+from service.web.server import make_server, read_rules
+
+BACKLOG = 128  # connections that may wait while the service starts
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +34,7 @@ def run(args: argparse.Namespace) -> None:
     """Serve until stopped."""
     sys.setswitchinterval(0.001)  # the engine thread hands the interpreter back quickly: answers leave sooner
     values = settings(args)
-    listener = bind(values)
+    listener = bind(values, BACKLOG)
     station = Station(values)
     rules = read_rules(values, Tokens(station.data / "tokens.json"))
     for source in args.sources:

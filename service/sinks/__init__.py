@@ -5,8 +5,8 @@ The setting `sinks` lists them: `stdout`, `file:PATH`, `mqtt://HOST/PREFIX`, `ht
 
 from importlib import import_module
 
+from service.settings import listed
 from service.sinks.sink import Sink
-from service.web.allowed_sources import listed
 from streaming.errors import ConfigError
 
 # how an entry begins -> module; each module has `open(entry: str) -> Sink`.

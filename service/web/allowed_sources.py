@@ -3,13 +3,13 @@
 What the operator writes on the command line is not checked here.
 """
 
-import argparse
 import re
 from pathlib import Path
 
 from hardware.address import Address, parse_address
 from hardware.file_name import type_prefix
 from service.errors import Refused
+from service.settings import Settings, listed
 from streaming.errors import ConfigError
 
 # Device arguments that choose among the radios of this machine. Others may name files, hosts or plug-ins.
@@ -29,7 +29,7 @@ PLAIN = re.compile(r"[\w .,:=+-]*")
 ENDPOINT = re.compile(r"tcp://(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+):\d+")
 
 
-def check_source(text: str, values: argparse.Namespace, data: Path) -> None:
+def check_source(text: str, values: Settings, data: Path) -> None:
     """Refuse a source address that the settings do not allow over REST."""
     address = parse_address(text)
     if address.scheme not in listed(values.allow_schemes):
@@ -64,13 +64,13 @@ def zmq_host(endpoint: str) -> str:
     return match[1].strip("[]")
 
 
-def check_host(host: str, values: argparse.Namespace) -> None:
+def check_host(host: str, values: Settings) -> None:
     """Refuse a host that is not allowed."""
     if host.strip("[]") not in listed(values.allow_hosts):
         raise Refused(f"host {host!r} is not allowed over REST (setting allow_hosts)")
 
 
-def check_radio(address: Address, values: argparse.Namespace) -> None:
+def check_radio(address: Address, values: Settings) -> None:
     """Refuse device arguments that reach beyond the radios of this machine."""
     for pair in filter(None, address.target.split(",")):
         key, _, value = pair.partition("=")
@@ -83,8 +83,3 @@ def check_radio(address: Address, values: argparse.Namespace) -> None:
             raise Refused(
                 f"option {name} is not allowed over REST with these characters; use the command line"
             )
-
-
-def listed(text: str) -> list[str]:
-    """The entries of a setting that holds several."""
-    return [entry.strip() for entry in text.split(",") if entry.strip()]

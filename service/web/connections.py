@@ -1,13 +1,21 @@
-"""The HTTP connection, with limits on how many there are and how slowly a request may begin."""
+"""HTTP connections: the listening socket, and limits on their number and on how slowly a request may come."""
 
 import asyncio
+import socket
 from collections import Counter
 from typing import Any, ClassVar
 
 import h11
+import uvicorn
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-HEAD_S = 10.0  # in which a request's head must be there, counted from the connection or the request before
+from service.settings import Settings
+from streaming.errors import ConfigError
+
+HEAD_S = 10.0  # in which a request's head must be complete, since the connection or the request before
+UNSENT = 128 << 10  # bytes that may wait in a connection, beside those under way
+GRACE_S = 1  # for requests that are under way when the server stops
 
 
 class LimitedProtocol(H11Protocol):
@@ -70,3 +78,44 @@ class LimitedProtocol(H11Protocol):
     def _too_slow(self) -> None:
         if not self.transport.is_closing():
             self.transport.abort()
+
+
+def bind(values: Settings, backlog: int) -> socket.socket:
+    """The listening socket; opened first, so that the port can be printed where 0 chose one."""
+    family = socket.AF_INET6 if ":" in values.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    # Without it the kernel holds megabytes of old answers for a slow reader.
+    if hasattr(socket, "TCP_NOTSENT_LOWAT"):
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT)
+    try:
+        listener.bind((values.host, values.port))
+        listener.listen(backlog)
+    except OSError as error:
+        listener.close()
+        raise ConfigError(f"{values.host}:{values.port} cannot be listened on: {error.strerror}") from None
+    listener.set_inheritable(False)
+    return listener
+
+
+def server_config(
+    app: ASGIApp,
+    values: Settings,
+    log_level: int,
+    *,
+    per_address: int,
+    **more: Any,  # noqa: ANN401  (uvicorn's own)
+) -> uvicorn.Config:
+    """uvicorn with our limits; at most so many connections are of one address."""
+    LimitedProtocol.limit, LimitedProtocol.per_address = values.max_connections, per_address
+    return uvicorn.Config(
+        app,
+        http=LimitedProtocol,
+        log_level=log_level,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE_S,
+        ssl_certfile=values.tls_cert or None,
+        ssl_keyfile=values.tls_key or None,
+        **more,
+    )

@@ -1,10 +1,11 @@
 """Settings come from the command line, the environment, two files and the defaults, in this order."""
 
 import argparse
+from dataclasses import FrozenInstanceError
 
 import pytest
 
-from service.settings import resolve
+from service.settings import Settings, resolve, settings
 from streaming.errors import ConfigError
 
 
@@ -46,7 +47,7 @@ def test_each_place_wins_over_the_next_one(empty_machine, monkeypatch):
             "backend = 'gpu'",
             "backend is 'gpu' (wavetell.toml); it must be auto or torch or native or native-bf16",
         ),
-        ("modle = 'x'", "wavetell.toml sets 'modle', which is no setting; did you mean model?"),
+        ("modle = 'x'", "wavetell.toml sets 'modle', which is not a setting; did you mean model?"),
     ],
 )
 def test_a_wrong_value_is_named_with_its_place(empty_machine, text, message):
@@ -60,3 +61,10 @@ def test_a_file_that_is_no_toml_is_named(empty_machine):
     (empty_machine / "wavetell.toml").write_text("port 3")
     with pytest.raises(ConfigError, match=r"wavetell\.toml cannot be read"):
         resolve()
+
+
+def test_the_values_cannot_be_changed_later():
+    values = settings(argparse.Namespace(port="1004", model="x"))
+    assert values == Settings(port=1004, model="x")
+    with pytest.raises(FrozenInstanceError):
+        values.port = 1005
