@@ -4,7 +4,7 @@ A source without timestamps still has a rate: sample k is made at t0 + k / rate.
 
     late(k) = t(k) - (t0 + k / rate) >= 0,       t0 = the smallest t(k) - k / rate seen so far
 
-where waiting in buffers is a lateness that goes away again, and a lost sample one that stays.
+where waiting in buffers is a lateness that passes, and a lost sample one that stays.
 """
 
 WINDOW_S = 2.0  # a lateness that stays for so long is a loss
@@ -62,7 +62,7 @@ class ArrivalClock:
 
     def missing(self, end: int, now: float) -> int:
         """How many samples should have come beyond `end` by now; `end` moves on by as many."""
-        # Too large an estimate makes what follows look early. That is no news of t0: held, it sets the
+        # Too large an estimate makes what follows look early. That says nothing of t0: kept, it sets the
         # next estimate right again.
         self._held = True
         self._renew()

@@ -1,4 +1,4 @@
-"""What a publisher dropped, where only the clock can tell: an estimate, and how far behind the reader is.
+"""Samples that a publisher dropped, estimated from the clock, and how far the reader is behind.
 
 ZMQ drops a message only when the reader's queue is full. So a loss is looked for only after at least half of
 that queue came without a wait, and it is settled once samples arrive at the sender's pace again:
@@ -10,7 +10,7 @@ up, since senders run faster or slower than the rate they name.
 """
 
 FULL_QUEUES = 1100  # messages: GNU Radio's send queue and ours; what is behind them is surely lost
-SETTLE_S = 0.2  # arrivals over this time tell whether the backlog is read
+SETTLE_S = 0.2  # arrivals over this time show whether the backlog is read
 PAUSE_S = 0.5  # a longer wait is a pause of the sender, not its pace
 
 
@@ -30,7 +30,7 @@ class ClockLoss:
 
     @property
     def pace(self) -> float:
-        """Samples a second that the sender really sends."""
+        """Samples per second that the sender really sends."""
         if self._calm_s < 1.0:
             return self.rate_hz
         pace = self._calm_samples / self._calm_s

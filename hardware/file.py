@@ -4,7 +4,7 @@
 
     rate, freq, type    what the user knows better than the file: rate=250k, freq=433.92M, type=cu8
     pace                fast (default) or realtime
-    loop                1: begin again at the end, for ever
+    loop                1: restart at the end, endlessly
     start               seconds of the recording to pass over
 
 >>> open_source("file:g001_433.92M_250k.cu8?pace=realtime").rate_hz  # doctest: +SKIP
@@ -30,7 +30,7 @@ from streaming.errors import ConfigError, FormatError, SourceError
 
 log = logging.getLogger(__name__)
 
-BLOCK = 16_384  # samples; bigger reads are no faster
+BLOCK = 16_384  # samples; bigger reads are not faster
 LATENCY_S = 0.01  # of a block at real pace
 
 
@@ -88,7 +88,7 @@ class FileSource(Source):
         log.info("%s", self.inferred)
 
     def blocks(self) -> Iterator[Block]:
-        """The recording once, or for ever if it loops."""
+        """The recording once, or endlessly if it loops."""
         base = 0  # index at which this round begins
         end = 0
         while not self._closed.is_set():
@@ -172,7 +172,7 @@ def skip(recording: Recording, samples: int) -> list[Capture]:
 
 
 def describe(recording: Recording) -> str:
-    """One line for the user: what was taken for granted and why."""
+    """One line for the user: what was assumed and why."""
     rate = "rate unknown" if recording.rate_hz is None else f"{recording.rate_hz / 1e3:.10g} kS/s"
     freq = "frequency unknown" if recording.freq_hz is None else f"{recording.freq_hz / 1e6:.10g} MHz"
     return f"{recording.path.name}: {recording.datatype}, {rate}, {freq}, from {recording.origin}"

@@ -1,4 +1,4 @@
-"""What the name of a recording tells: rate, frequency, type, time.
+"""What the name of a recording says: rate, frequency, type, time.
 
 Known are the names that rtl_433, gqrx, SDR++ and SDR# give::
 
@@ -33,7 +33,7 @@ FACTORS = {"k": 1e3, "M": 1e6, "G": 1e9}
 
 @dataclass(frozen=True)
 class NameFacts:
-    """What a name told; None where it did not."""
+    """What a name says; None where it does not."""
 
     rate_hz: float | None = None
     freq_hz: float | None = None

@@ -19,7 +19,7 @@ NUMBERS = {0x03: ">i", 0x04: ">d", 0x05: ">dd", 0x0B: ">Q", 0x0D: ">q"}
 CONSTANTS: dict[int, "Pmt"] = {0x00: True, 0x01: False, 0x06: None}
 SYMBOL, PAIR, VECTOR, DICT, UNIFORM, TUPLE = 0x02, 0x07, 0x08, 0x09, 0x0A, 0x0C
 UNIFORM_BYTES = (1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 8, 16)
-MAX_DEPTH = 16  # of nested PMTs; a message from a stranger must not exhaust the stack
+MAX_DEPTH = 16  # of nested PMTs; a malicious message must not exhaust the stack
 
 Pmt = bool | int | float | complex | str | bytes | tuple["Pmt", ...] | None
 

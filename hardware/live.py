@@ -148,7 +148,7 @@ class LiveSource(Source):
                     if lost and not cause:
                         self.counts.events["time jump"] += 1
                     return Gap(lost, cause or "time jump", exact=True) if lost else None
-                # The device's clock was set, or it started anew: its time is good again from here on.
+                # The device's clock was set, or it was restarted: its time is good again from here on.
                 self.counts.events["time error"] += 1
                 self._utc_offset_ns = None
         if cause is None:

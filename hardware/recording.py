@@ -30,7 +30,7 @@ class Recording:
     datatype: str
     rate_hz: float | None
     captures: list[Capture]
-    origin: str  # what told the rate and frequency
+    origin: str  # where rate and frequency are from
 
     @property
     def freq_hz(self) -> float | None:
@@ -53,7 +53,7 @@ def read_raw(path: Path, datatype: str | None) -> Recording:
     facts = read_name(path.name)
     datatype = datatype or facts.datatype
     if datatype is None:
-        raise ConfigError(f"the name of {path} does not tell its type; add type=cf32, ci16, ci8 or cu8")
+        raise ConfigError(f"the name of {path} does not say its type; add type=cf32, ci16, ci8 or cu8")
     samples = whole_samples(path, path.stat().st_size, datatype)
     capture = Capture(0, samples, freq_hz=facts.freq_hz, utc_ns=facts.utc_ns)
     return Recording(path, datatype, facts.rate_hz, [capture], "its name")

@@ -2,7 +2,7 @@
 
     rtltcp:127.0.0.1:1234?freq=433.92M&rate=1.024M&gain=30
 
-The stream is bare bytes: the server drops samples unseen when its buffers are full. That shows here only as
+The stream is bare bytes: the server drops samples silently when its buffers are full. Here that is only
 time without samples, so a loss is estimated from the clock.
 """
 
@@ -20,7 +20,7 @@ from streaming.block import Samples
 from streaming.errors import ConfigError, FormatError, SourceError
 
 PORT = 1234
-RATE_HZ = 2.048e6  # the server's own default, but it does not tell, so it is always set
+RATE_HZ = 2.048e6  # the server's own default, but it does not report it, so it is always set
 CONNECT_S = 2.0
 RATES_HZ = [Range(225_001, 300_000), Range(900_001, 3_200_000)]  # what an RTL2832U can do
 FREQS_HZ = [Range(1, 2**32 - 1)]
@@ -135,7 +135,7 @@ class RtlTcpSource(LiveSource):
             raise SourceError(f"{self.address}: the server hung up; it serves one client at a time")
         if header[:4] != b"RTL0":
             raise FormatError(
-                f"{self.address} is no rtl_tcp server: it begins with {header[:4]!r}, not b'RTL0'"
+                f"{self.address} is not an rtl_tcp server: it begins with {header[:4]!r}, not b'RTL0'"
             )
 
     def _read(self, buffer: Samples) -> Read:

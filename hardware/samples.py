@@ -70,7 +70,7 @@ def check_plausible(raw: bytes | memoryview, datatype: str, what: str) -> None:
     if datatype == "cf32_le":
         if not np.all(floats < 1e9):
             raise FormatError(
-                f"{what} says cf32_le, but its bytes are no such floats; give its type, such as type=cu8"
+                f"{what} says cf32_le, but its bytes are not such floats; give its type, such as type=cu8"
             )
     elif len(floats) >= 64 and np.mean((floats > 1e-6) & (floats < 1e3)) > 0.99:
         raise FormatError(

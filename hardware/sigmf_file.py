@@ -100,7 +100,7 @@ def find_in_archive(path: Path) -> Dataset:
             samples = archive.getmember(metas[0].name.removesuffix("meta") + "data")
             return Dataset(path, parse(path, text), path, samples.offset_data, samples.size)
     except (tarfile.TarError, KeyError) as error:
-        raise FormatError(f"{path} is no whole SigMF archive (an uncompressed tar): {error}") from None
+        raise FormatError(f"{path} is not a complete SigMF archive (an uncompressed tar): {error}") from None
 
 
 def read_captures(found: Dataset, datatype: str) -> list[Capture]:

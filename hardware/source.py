@@ -1,4 +1,4 @@
-"""The one interface behind which every place I/Q comes from stands.
+"""Interface of all I/Q sources.
 
 ::
 
@@ -26,7 +26,7 @@ class Counts:
     lost: Counter[str] = field(default_factory=Counter)  # reason -> samples, known exactly
     lost_estimated: Counter[str] = field(default_factory=Counter)  # reason -> samples, from the clock
     events: Counter[str] = field(default_factory=Counter)  # "overflow", "timeout", "reopened", ... -> times
-    lag_s: float = 0.0  # how far behind the air the newest block is, where it can be told
+    lag_s: float = 0.0  # how far behind the air the newest block is, where it is known
 
     def gap(self, gap: Gap) -> None:
         """Count one gap."""

@@ -4,12 +4,12 @@
 
 `tone:?rate=250k` with the options
 
-    rate        samples a second (default 250k)
+    rate        samples per second (default 250k)
     offset      of the tone from the centre, in Hz (default rate / 25)
     freq        centre frequency
     snr_db      without it, no noise
     seed        of the noise
-    seconds     how long; without it, for ever
+    seconds     how long; without it, endless
     pace        realtime (default) or fast
 """
 

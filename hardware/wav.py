@@ -22,7 +22,7 @@ def read_wav(path: Path, datatype: str | None) -> Recording:
     with path.open("rb") as file:
         size = path.stat().st_size
         if file.read(4) not in (b"RIFF", b"RF64") or file.read(8)[4:] != b"WAVE":
-            raise FormatError(f"{path} is no WAV file: it does not begin with RIFF and WAVE")
+            raise FormatError(f"{path} is not a WAV file: it does not begin with RIFF and WAVE")
         chunks = find_chunks(file, size)
         if b"fmt " not in chunks or b"data" not in chunks:
             raise FormatError(f"{path} is a WAV file without a fmt or data chunk; it was cut short")

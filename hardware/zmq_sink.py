@@ -45,7 +45,7 @@ class ZmqSink:
         self._told_at = 0  # index
         self._end = 0
         self._context = zmq.Context()
-        # XPUB is PUB that tells when somebody subscribes.
+        # XPUB is a PUB that reports subscriptions.
         self._socket = self._context.socket(zmq.XPUB if kind == "pub" else zmq.PUSH)
         self._readers = 0
         try:

@@ -6,9 +6,9 @@
     type            sub (default) or pull
     bind            1: wait for the sender to connect
     key             only messages with this key
-    timeout         seconds of silence after which the sender is taken for lost; without it, wait for ever
+    timeout         seconds of silence after which the sender is taken for lost; without it, wait indefinitely
 
-Whether messages carry tags or a key is found out. With tags every dropped sample is counted. Without, drops
+Whether messages carry tags or a key is detected. With tags every dropped sample is counted. Without, drops
 are estimated from the clock; only PULL, whose sender waits, cannot lose any.
 """
 
@@ -95,10 +95,10 @@ class ZmqSource(Source):
         except zmq.ZMQError as error:
             self.close()
             busy = SourceError if error.errno == zmq.EADDRINUSE else ConfigError
-            raise busy(f"{endpoint} is no endpoint that ZMQ can use: {error.strerror}") from None
+            raise busy(f"{endpoint} is not an endpoint that ZMQ can use: {error.strerror}") from None
 
     def blocks(self) -> Iterator[Block]:
-        """Blocks for ever; a sender that stops may go on later."""
+        """Blocks without end; a sender that stops may resume later."""
         pending: list[Block] = []
         while True:
             message = self._receive(wait=not pending)
@@ -165,19 +165,19 @@ class ZmqSource(Source):
         now = time.monotonic()
         if self._clock is None:
             if not self._stream.rate_hz:
-                return  # the first message tells it
+                return  # known from the first message
             self._clock = ClockLoss(self._stream.rate_hz, QUEUE)
         self._clock.rate_hz = self._stream.rate_hz or self._clock.rate_hz
         self._lose(self._clock.arrived(now, len(message) // 8, waited))
         self.counts.lag_s = self._clock.lag_s(now)
 
     def _lose(self, samples: int) -> None:
-        """Mark an estimated loss, unless offsets tell it exactly or the sender waits for us."""
+        """Mark an estimated loss, unless offsets give it exactly or the sender waits for us."""
         if samples and self.loss == "estimated":
             self._stream.lose(Gap(samples, "zmq drop", False))
 
     def _join(self, pieces: list[Block]) -> Block:
-        """One block of its own memory, with the host's time where the sender tells none."""
+        """One block of its own memory, with the host's time where the sender gives none."""
         first = pieces[0]
         samples = np.concatenate([piece.samples for piece in pieces])
         block = replace(first, samples=samples)

@@ -12,8 +12,8 @@ from streaming.errors import FormatError
 log = logging.getLogger(__name__)
 
 SAMPLE = 8  # bytes, complex64
-UTC_FROM_S = 1e9  # a device that was never told the time counts from 0
-RATE_WITHIN_S = 3.0  # who joins late waits so long for a sender with tags to say its rate again
+UTC_FROM_S = 1e9  # a device whose clock was never set counts from 0
+RATE_WITHIN_S = 3.0  # a late reader waits this long for a sender with tags to repeat its rate
 OVERFLOW_UP_TO_S = 60.0  # a bigger jump of rx_time is a clock that was set, not a loss
 
 

@@ -101,11 +101,11 @@ class Radio(ABC):
 
     @abstractmethod
     def rate_ranges(self, channel: int) -> list[Range]:
-        """In samples a second."""
+        """In samples per second."""
 
     @abstractmethod
     def rate(self, channel: int) -> float:
-        """In samples a second."""
+        """In samples per second."""
 
     @abstractmethod
     def set_rate(self, channel: int, rate_hz: float) -> None:

@@ -138,11 +138,11 @@ def test_real_pace_is_not_faster_than_the_air(tmp_path):
     [
         ("a_250k.cu8", b"abc", "", "has 3 bytes of samples; cu8 takes a multiple of 2"),
         ("a_250k.cu8", b"", "", "has 0 bytes of samples"),
-        ("a_250k.iq", b"abcd", "", "does not tell its type; add type="),
+        ("a_250k.iq", b"abcd", "", "does not say its type; add type="),
         ("a.cu8", b"abcd", "", "the rate of"),
         ("a_250k.cu8", b"abcd", "?type=ci32", "is 'ci32'; it must be cf32, ci16, ci8 or cu8"),
         ("a_250k.cu8", b"abcd", "?start=1", "start lies behind the end"),
-        ("a_250k.cf32", bytes(range(120, 136)) * 64, "", "says cf32_le, but its bytes are no such floats"),
+        ("a_250k.cf32", bytes(range(120, 136)) * 64, "", "says cf32_le, but its bytes are not such floats"),
         ("a_250k.cu8", noise(4096).tobytes(), "", "says cu8, but its bytes look like cf32"),
     ],
 )

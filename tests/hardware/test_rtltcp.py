@@ -199,7 +199,7 @@ def test_a_bad_address_is_one_clear_line(target):
 def test_who_is_no_rtl_tcp_server_is_named():
     server = Server(header=b"HTTP/1.1 400 Bad Request\r\n")
     try:
-        with pytest.raises(FormatError, match="is no rtl_tcp server: it begins with b'HTTP'"):
+        with pytest.raises(FormatError, match="is not an rtl_tcp server: it begins with b'HTTP'"):
             open_client(server)
     finally:
         server.close()

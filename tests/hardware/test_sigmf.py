@@ -150,7 +150,7 @@ def test_a_broken_pair_is_one_clear_line(tmp_path, how, line):
 def test_integers_that_say_they_are_floats_are_told(tmp_path):
     raw = np.random.default_rng(1).normal(127.5, 20, 16_000).astype(np.uint8)
     write(tmp_path, samples=raw)
-    with pytest.raises(WavetellError, match="says cf32_le, but its bytes are no such floats"):
+    with pytest.raises(WavetellError, match="says cf32_le, but its bytes are not such floats"):
         open_source(f"file:{tmp_path}/x.sigmf-meta")
 
 

@@ -71,7 +71,7 @@ def write_cut(path):
         (write_cut, "says 20000 bytes of samples but has 956; it was cut short"),
         (lambda path: wavfile.write(path, 48_000, FLOATS.astype(np.float64)), "samples of 64 bit, format 3"),
         (lambda path: path.write_bytes(b"RIFF\0\0\0\0WAVE"), "without a fmt or data chunk"),
-        (lambda path: path.write_bytes(b"nonsense"), "is no WAV file"),
+        (lambda path: path.write_bytes(b"nonsense"), "is not a WAV file"),
     ],
 )
 def test_a_bad_wav_is_one_clear_line(tmp_path, write, line):
