@@ -2,13 +2,13 @@
 
     OMP_NUM_THREADS=1 python -m benchmarks.accuracy.newcomers [BUNDLE] [--set exam] [--each 30] [--out OUT]
 
-`benchmarks/accuracy/unheard` has two sets of types that are on the air or in the literature, written by who
-knew the model's families but neither its strangers nor its measures. Strangers were widened and settings
-chosen with *practice*; *exam* has no type of it, and was looked at when all was chosen. Signals go through
-the generator's air and receiver and the front end, one window each, as known signals do in
-benchmarks.accuracy.radio. Beside the sense for strangers stands what one would do without it: to call unknown
-whatever is unlikely to be of any class. Prints a table and writes OUT-SET.json and OUT-SET.png. Never for
-fitting.
+`benchmarks/accuracy/unheard` has two sets of types that are on the air or in the literature, by an
+author who knew the model's families but neither its outliers nor its features. The kinds of outliers and the
+settings were chosen with *practice*; *exam* has no type in common with it and was evaluated once, after
+everything was chosen. Signals go through the generator's channel and receiver and the front end, one window
+each, as known signals do in `benchmarks.accuracy.radio`. The open-set detector is compared with the baseline
+of calling unknown whatever has a low probability of every class. Prints a table and writes OUT-SET.json and
+OUT-SET.png. Never for fitting.
 """
 
 import argparse
@@ -99,7 +99,7 @@ def make_all(types: str, each: int, seed: int) -> tuple[Samples, NDArray[np.int6
 class Heard:
     """Signals as a head takes them."""
 
-    odds: Real  # (n,), of a stranger
+    odds: Real  # (n,), of an outlier
     doubt: Real  # (n,), that it is the likeliest class
     likeliest: list[str]
     snr_db: Real
@@ -145,7 +145,7 @@ def judge(head: Head, known: Heard, new: Heard, label: NDArray[np.int64], names:
     result: dict[str, Any] = {"types": rows}
     for which, mine, theirs in (("all", everything, known.odds > -np.inf), ("high", new.high, known.high)):
         at_5 = {}
-        for how, ours, others in (("sense", known.odds, new.odds), ("doubt", known.doubt, new.doubt)):
+        for how, ours, others in (("open set", known.odds, new.odds), ("doubt", known.doubt, new.doubt)):
             limit = np.quantile(ours[theirs], 1 - FALSE_ALARMS)
             at_5[how] = mean_of_types(np.asarray(others > limit), label, mine)
         result[which] = {
@@ -166,7 +166,7 @@ def as_text(result: dict[str, Any]) -> str:
         row = result[which]
         lines.append(
             f"\n{told}: {span(row['flagged'])} called unknown, of known signals {row['false_alarms']:.1f} %"
-            f"\n  where those are 5 %: {span(row['at_5']['sense'])};"
+            f"\n  where those are 5 %: {span(row['at_5']['open set'])};"
             f" by the likeliest class's probability alone {span(row['at_5']['doubt'])}"
         )
     return "\n".join(lines)

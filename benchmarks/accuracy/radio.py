@@ -34,7 +34,7 @@ from training.evaluation.radio_evaluate import (
 )
 from training.evaluation.radio_rival import rival_says, train_rival
 from training.heads.fit import Identity, feature_weights, fit_head
-from training.heads.radio_fit import SEARCH, WINDOW, embed_signals, labelled_signals, shown_signals
+from training.heads.radio_fit import SEARCH, WINDOW, embed_signals, labelled_signals, open_set_signals
 from training.pretraining.recipes import RECIPES
 from training.signals.classes import FAMILIES
 
@@ -96,7 +96,7 @@ def as_text(result: dict[str, Any]) -> str:
         lines += [f"{name:<12}{row['family']['percent']:10.1f}{row['class']['percent']:8.1f}{flagged:10.1f}"]
     lines += ["", "unknown, mean over classes, where their family was left out"]
     for which, told in (
-        ("unseen", "and all strangers that are like it"),
+        ("unseen", "and all outliers that are like it"),
         ("unseen_like_kept", "but not what is like it"),
     ):
         found = {what: np.mean([row[what] for row in result[which].values()]) for what in ALARMS}
@@ -167,15 +167,15 @@ def main() -> None:
     fit, test = labelled_signals(args.labels, args.seed), test_signals(args.each, args.seed, head.classes)
     e_fit, e_test = (embed_signals(bundle.encoder, part.iq, head.hop, head.window) for part in (fit, test))
     names = [test.classes[i] for i in test.label.tolist()]
-    shown = shown_signals(args.seed, fit.classes, args.out.parent)
+    data = open_set_signals(args.seed, fit.classes, args.out.parent)
     tested = (e_test, test.label, test.snr_db)
     result = {
         "bundle": bundle.sha256,
         "seed": args.seed,
         "missed": int(test.missed.sum()),
         "summary": summary(judge(head, e_test, names, test.snr_db)),
-        "unseen": unseen(head, shown, tested, test.classes),
-        "unseen_like_kept": unseen(head, shown, tested, test.classes, like=False),
+        "unseen": unseen(head, data, tested, test.classes),
+        "unseen_like_kept": unseen(head, data, tested, test.classes, like=False),
         "few": few_labels(fit, test, e_fit, e_test),
     }
     print(as_text(result))

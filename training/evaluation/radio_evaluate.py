@@ -12,7 +12,7 @@ from streaming.head import Head
 from training.datasets.radio_signals import Signals, make_signals
 from training.evaluation.accuracy import Accuracy
 from training.heads.fit import Labels
-from training.heads.open_set import Shown
+from training.heads.open_set import OpenSetData
 from training.heads.radio_fit import FALSE_ALARMS, LENGTH, with_open_set
 from training.signals.classes import FAMILIES
 from training.signals.conditions import Conditions
@@ -127,14 +127,14 @@ def expected_error(sure: Real, right: NDArray[np.bool_]) -> float:
 
 def unseen(
     head: Head,
-    shown: Shown,
+    data: OpenSetData,
     test: tuple[Embeddings, Labels, NDArray[np.float32]],
     classes: Sequence[str],
     like: bool = True,
 ) -> dict[str, dict[str, float]]:
-    """Each family left out of what is shown in turn: what share of each of its classes is called unknown.
+    """Each family in turn left out of the training data: what share of each of its classes is called unknown.
 
-    Strangers that are made of it, and those `like` it, are left out, too. `false alarms` beside it is the
+    Outliers that are made of it, and those `like` it, are left out, too. `false alarms` beside it is the
     share of the other classes' test signals that is called unknown; both also from 10 dB on. `flagged_at_5`
     is what would be found from 10 dB on with 5 % false alarms there.
     """
@@ -143,7 +143,7 @@ def unseen(
     high = snr_db >= HIGH_DB
     family = np.array([FAMILIES[name] for name in classes])
     for left_out in dict.fromkeys(family.tolist()):
-        left = shown.without(left_out, like)
+        left = data.without(left_out, like)
         blind = with_open_set(standardised(head, left), left, FALSE_ALARMS, 0)
         odds = blind.outlier_odds(embeddings)
         refused, mine = odds > blind.outlier_limit, family[labels] == left_out
@@ -160,9 +160,9 @@ def unseen(
     return out
 
 
-def standardised(head: Head, shown: Shown) -> Head:
-    """The head with measures standardised by what is shown, for its sense alone."""
-    mean, scale = shown.known.mean(0), shown.known.std(0) + 1e-6
+def standardised(head: Head, data: OpenSetData) -> Head:
+    """The head with features standardised by these data, for its open-set detector alone."""
+    mean, scale = data.known.mean(0), data.known.std(0) + 1e-6
     return replace(
         head,
         mean=np.concatenate([head.mean[:-COUNT], mean]).astype(head.mean.dtype),

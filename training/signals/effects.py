@@ -1,4 +1,4 @@
-"""What strangers are made by: signals mixed, bent, repeated or put together; hops, pulses and noise."""
+"""Effects that make outliers: signals mixed, distorted, repeated or combined; hops, pulses, noise."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -18,7 +18,7 @@ Bend = Literal["level", "shrink", "grow", "loss"]
 
 
 class Effect:
-    """What is made of other signals."""
+    """A signal made of other signals."""
 
     symbol_rate, centre = np.nan, 0.0
 
@@ -66,8 +66,8 @@ class Graft(Effect):
         return np.abs(level) * phase / (np.abs(phase) + np.float32(1e-6))
 
 
-class Turns(Effect):
-    """Two signals in turn."""
+class Alternation(Effect):
+    """Two signals that alternate."""
 
     def __init__(self, inner: Sequence[Modulator], rng: np.random.Generator) -> None:
         self.inner, self.rng = inner, rng
@@ -76,10 +76,10 @@ class Turns(Effect):
     def make(self, count: int) -> Samples:
         """The next samples."""
         first, second = (unit(x.make(count)) for x in self.inner)
-        return np.where(self.turns(count), second, first)
+        return np.where(self.is_second(count), second, first)
 
-    def turns(self, count: int) -> Mask:
-        """Where it is the second's turn."""
+    def is_second(self, count: int) -> Mask:
+        """Where the second signal is on."""
         out, at = np.empty(count, np.bool_), 0
         while at < count:
             if self.left <= 0:
@@ -91,16 +91,16 @@ class Turns(Effect):
 
 
 class Bent(Effect):
-    """A signal whose level is raised to a power, whose phase turns less or more, or that lost part of Q."""
+    """A signal whose level is raised to a power, whose phase is scaled, or that lost part of Q."""
 
     def __init__(self, inner: Modulator, how: Bend, rng: np.random.Generator) -> None:
-        self.inner, self.power, self.turn, self.lost = inner, 1.0, 1.0, 0.0
+        self.inner, self.power, self.phase_scale, self.lost = inner, 1.0, 1.0, 0.0
         if how == "level":
             self.power = log_uniform(rng, 1.6, 4) ** rng.choice([-1, 1])
         elif how == "shrink":
-            self.turn = rng.uniform(0.2, 0.8)
+            self.phase_scale = rng.uniform(0.2, 0.8)
         elif how == "grow":
-            self.turn = float(rng.integers(2, 4))
+            self.phase_scale = float(rng.integers(2, 4))
         else:
             self.lost = rng.uniform(0.3, 1)
 
@@ -108,8 +108,8 @@ class Bent(Effect):
         """The next samples."""
         x = self.inner.make(count)
         level = np.abs(x) ** np.float32(self.power)
-        turned = level * np.exp(1j * np.float32(self.turn) * np.angle(x))
-        return (turned - np.float32(self.lost) * 1j * turned.imag).astype(np.complex64)
+        scaled = level * np.exp(1j * np.float32(self.phase_scale) * np.angle(x))
+        return (scaled - np.float32(self.lost) * 1j * scaled.imag).astype(np.complex64)
 
 
 class Filtered(Effect):
@@ -152,7 +152,7 @@ class Hops(Effect):
         self.places = np.linspace(-0.5, 0.5, int(rng.integers(3, 20))) * rng.uniform(0.05, 0.5)
         self.stay, self.even = log_uniform(rng, 8, 300), rng.random() < 0.5
         self.slide = rng.uniform(-0.5, 0.5) * np.ptp(self.places) / self.stay * (rng.random() < 0.5)
-        self.turns, self.left, self.frequency = 0.0, 0, 0.0
+        self.phase, self.left, self.frequency = 0.0, 0, 0.0
 
     def make(self, count: int) -> Samples:
         """The next samples."""
@@ -165,9 +165,9 @@ class Hops(Effect):
             frequency[at : at + take] = self.frequency + self.slide * np.arange(take)
             self.frequency += self.slide * take
             at, self.left = at + take, self.left - take
-        turns = self.turns + np.cumsum(frequency)
-        self.turns = float(turns[-1] % 1)
-        return phasor(turns)
+        phase = self.phase + np.cumsum(frequency)
+        self.phase = float(phase[-1] % 1)
+        return phasor(phase)
 
 
 class Gated(Effect):

@@ -1,12 +1,12 @@
-"""Signals of no class: what a head is shown so that it learns where its classes end.
+"""Synthetic outliers: signals of no class, which the open-set detector is fitted against.
 
-Known classes mixed, bent, echoed, pulsed, repeated or side by side, constellations and tone sets that nobody
-uses, hopping tones, ringing impulses, coloured noise. None is a modulation of anything that the head must
-tell; together they fill what lies around and between its classes. Where a family plays the unheard one, its
-kin are left out, too: strangers that are made of it, and those that are like it.
+Known classes mixed, distorted, echoed, pulsed, repeated or side by side, constellations and tone sets that
+are not in use, hopping tones, ringing impulses, coloured noise. None of them is a class of the head; together
+they fill the space around and between its classes. Where a family is left out as the unseen one, outliers
+that are made of it and those that resemble it are left out, too.
 
->>> stranger = make_stranger(("QPSK", "GMSK"), np.random.default_rng(1))
->>> sorted(stranger.of), stranger.make(3).dtype
+>>> outlier = make_outlier(("QPSK", "GMSK"), np.random.default_rng(1))
+>>> sorted(outlier.of), outlier.make(3).dtype
 (['FSK'], dtype('complex64'))
 """
 
@@ -20,6 +20,7 @@ from training.signals.classes import FAMILIES, Constant, Modulator, log_uniform,
 from training.signals.constellation import AXIS, PSK, QAM, RINGS, constellation
 from training.signals.digital import ContinuousPhase, Linear
 from training.signals.effects import (
+    Alternation,
     Bend,
     Bent,
     Filtered,
@@ -33,19 +34,18 @@ from training.signals.effects import (
     Remembered,
     Sum,
     Taps,
-    Turns,
 )
 from training.signals.phasor import phasor
 from training.signals.pulse import table
 from training.signals.symbols import Even, Symbols
 
 POINTS = {*PSK, *QAM, *RINGS, *AXIS}  # classes that are a constellation
-LINEAR = {"ASK", "PSK", "QAM"}  # families that any constellation is like
+LINEAR = {"ASK", "PSK", "QAM"}  # families that any constellation resembles
 CARRIER = "carrier"
-FLAT = ("OOK", "4ASK", "AM-DSB", CARRIER)  # classes whose phase says nothing
-STIFF = ("OOK", "BPSK", CARRIER)  # classes that are still themselves when they are bent
-LIVELY = {"ASK", "QAM", "AM", "OFDM"}  # families whose level shows when they carry noise
-BENDS: dict[str, tuple[Bend, ...]] = {  # what makes a stranger of a family
+FLAT = ("OOK", "4ASK", "AM-DSB", CARRIER)  # classes whose phase carries nothing
+STIFF = ("OOK", "BPSK", CARRIER)  # classes that a distortion does not change
+LIVELY = {"ASK", "QAM", "AM", "OFDM"}  # families whose envelope differs when they carry noise
+BENDS: dict[str, tuple[Bend, ...]] = {  # family -> distortions that make an outlier of it
     **dict.fromkeys(("ASK", "AM"), ("level",)),
     **dict.fromkeys(("FSK", "FM", "chirp"), ("shrink", "loss")),
     "PSK": ("shrink", "grow", "loss"),
@@ -53,8 +53,8 @@ BENDS: dict[str, tuple[Bend, ...]] = {  # what makes a stranger of a family
 }
 
 
-class Stranger:
-    """A modulator, the families that it is made of, and those that it is only like."""
+class Outlier:
+    """A modulator, the families that it is made of, and those that it only resembles."""
 
     symbol_rate, centre = np.nan, 0.0
 
@@ -66,29 +66,29 @@ class Stranger:
         return self.inner.make(count)
 
 
-def make_stranger(known: Sequence[str], rng: np.random.Generator) -> Stranger:
-    """A stranger with settings drawn for it, among these known classes."""
+def make_outlier(known: Sequence[str], rng: np.random.Generator) -> Outlier:
+    """An outlier of random kind and settings, made of these known classes."""
     kind = str(rng.choice(KINDS))
     fits = FITS.get(kind)
     if fits is None:  # made of no class
         names = []
     elif not (names := parts_for(kind, [name for name in known if fits(name)], rng)):
-        return make_stranger(known, rng)
+        return make_outlier(known, rng)
     families = {FAMILIES[name] for name in names}
     like = LIKE.get(kind, set[str]())
     if kind == "bent" and families <= LINEAR:
         like = LINEAR
-    return Stranger(MAKERS[kind](names, rng), families, like)
+    return Outlier(MAKERS[kind](names, rng), families, like)
 
 
 def parts_for(kind: str, fitting: Sequence[str], rng: np.random.Generator) -> list[str]:
-    """The classes that a stranger of this kind is made of: none that it would still be."""
+    """The classes that an outlier of this kind is made of, without those that it would still belong to."""
     if kind == "graft" and fitting:
         level = str(rng.choice(fitting))
-        any_phase = FAMILIES[level] in ("PSK", "QAM", "OFDM")  # with others a flat one is no stranger
+        any_phase = FAMILIES[level] in ("PSK", "QAM", "OFDM")  # with others a flat one is not an outlier
         phases = [name for name in fitting if name != level and (any_phase or name not in FLAT)]
         return [level, str(rng.choice(phases))]
-    count = {"sum": int(rng.integers(2, 6)), "product": 2, "turns": 2}.get(kind, 1)
+    count = {"sum": int(rng.integers(2, 6)), "product": 2, "alternation": 2}.get(kind, 1)
     twice = kind == "sum"  # a class may be there more than once
     return [str(name) for name in rng.choice(fitting, count, replace=twice)] if fitting else []
 
@@ -99,7 +99,7 @@ def modulators(names: Sequence[str], rng: np.random.Generator) -> list[Modulator
 
 
 def bent(names: Sequence[str], rng: np.random.Generator) -> Bent:
-    """A signal bent in one of the ways that make a stranger of it."""
+    """A signal distorted in one of the ways that make an outlier of it."""
     bends = BENDS[FAMILIES[names[0]]]
     return Bent(make_modulator(names[0], rng), bends[rng.integers(len(bends))], rng)
 
@@ -128,7 +128,7 @@ def linear(symbols: Symbols, rng: np.random.Generator, samples_per_symbol: float
 
 
 def tones(rng: np.random.Generator) -> ContinuousPhase:
-    """A tone set that nobody uses."""
+    """A tone set that is not in use."""
     levels = np.sort(rng.uniform(-1, 1, int(rng.integers(3, 9)))).astype(np.complex64)
     index = log_uniform(rng, 0.3, 4)
     slowest = max(2.0, (2 * index + 2) / 0.8)
@@ -143,7 +143,7 @@ def noise(rng: np.random.Generator) -> Filtered:
 
 
 def points(rng: np.random.Generator) -> Samples:
-    """A constellation that nobody uses: anywhere, on a line, or on two circles."""
+    """A constellation that is not in use: anywhere, on a line, or on two circles."""
     count = round(log_uniform(rng, 3, 64))
     where = rng.standard_normal(count) + 1j * rng.standard_normal(count)
     how = rng.integers(3)
@@ -183,7 +183,7 @@ def colour(rng: np.random.Generator) -> Taps:
 MAKERS: dict[str, Callable[[Sequence[str], np.random.Generator], Modulator]] = {
     "sum": lambda names, rng: Sum(modulators(names, rng), rng),
     "product": lambda names, rng: Product(modulators(names, rng)),
-    "turns": lambda names, rng: Turns(modulators(names, rng), rng),
+    "alternation": lambda names, rng: Alternation(modulators(names, rng), rng),
     "graft": lambda names, rng: Graft(modulators(names, rng)),
     "bent": bent,
     "echo": lambda names, rng: Filtered(make_modulator(names[0], rng), echo(rng)),
@@ -213,7 +213,7 @@ LIKE: dict[str, set[str]] = {
 }
 # kind -> whether it may be made of a class; others are made of none
 FITS: dict[str, Callable[[str], bool]] = {
-    **dict.fromkeys(("sum", "turns", "graft"), lambda name: True),
+    **dict.fromkeys(("sum", "alternation", "graft"), lambda name: True),
     **dict.fromkeys(("bent", "echo", "loop"), lambda name: name not in STIFF),
     "product": lambda name: name != CARRIER,
     "gated": lambda name: FAMILIES[name] != "ASK" and name != CARRIER,

@@ -1,4 +1,4 @@
-"""The head of radio: what is fitted is what runs, strangers are found, and figures are what they say."""
+"""The head of radio: what is fitted is what runs, outliers are found, and figures are what they say."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ from streaming.frontend import FrontEnd
 from streaming.pipeline import LivePipeline
 from training.evaluation.radio_evaluate import expected_error, judge, summary, unseen
 from training.heads.fit import Identity, Search
-from training.heads.open_set import Maker, Shown, crosses, make_shown
+from training.heads.open_set import Maker, OpenSetData, feature_mixup, make_data
 from training.heads.radio_fit import FALSE_ALARMS, embed_signals, fit_radio, with_open_set
 from training.pretraining.radio import FRONTEND, RATE_HZ, model_settings
 from training.signals.conditions import Conditions
@@ -38,22 +38,22 @@ def clusters():
 
 
 @pytest.fixture(scope="module")
-def shown():
-    """The same corners, and strangers all around."""
+def data():
+    """The same corners, and outliers all around."""
     rng = np.random.default_rng(2)
     label = np.repeat(np.arange(4), 300)
     known = np.tile(4 * np.eye(4, 6)[label] + rng.standard_normal((1_200, 6)), COUNT // 6 + 1)[:, :COUNT]
-    strange = np.tile(rng.uniform(-8, 8, (1_200, 6)), COUNT // 6 + 1)[:, :COUNT]
+    outliers = np.tile(rng.uniform(-8, 8, (1_200, 6)), COUNT // 6 + 1)[:, :COUNT]
     family = np.array(["QAM", "QAM", "FSK", "OFDM"])[label]
-    kin = ("", "FSK,PSK", "~FSK") * 400
+    related = ("", "FSK,PSK", "~FSK") * 400
     held = np.arange(len(known)) % 5 == 0
-    return Shown(known.astype(np.float32), family, held, strange.astype(np.float32), kin)
+    return OpenSetData(known.astype(np.float32), family, held, outliers.astype(np.float32), related)
 
 
 @pytest.fixture(scope="module")
-def head(clusters, shown):
+def head(clusters, data):
     identity = Identity("live", NAMES, "live", 64, 32, encoder_sha256(Encoder(SHAPE)))
-    return fit_radio(*clusters, identity, shown, Search(C=(1.0,), gamma=(1.0,), refuse=0.0)).head
+    return fit_radio(*clusters, identity, data, Search(C=(1.0,), gamma=(1.0,), refuse=0.0)).head
 
 
 def test_signals_are_embedded_as_the_encoder_does_it(clusters):
@@ -85,62 +85,62 @@ def test_what_is_fitted_is_what_the_pipeline_runs(head):
         assert np.allclose(prediction.probabilities, fitted[0], atol=1e-6)
 
 
-def test_known_signals_are_named_and_strangers_are_not(clusters, head):
+def test_known_signals_are_named_and_outliers_are_not(clusters, head):
     assert head.families == ("QAM", "QAM", "FSK", "OFDM")
     embeddings, label = clusters
     known = head.answer(embeddings)[0]
     assert np.mean(known == label) > 0.9
-    strange = np.full((10, 6 + COUNT), -6, np.float32)
-    assert (head.answer(strange)[0] == -1).all()
+    outliers = np.full((10, 6 + COUNT), -6, np.float32)
+    assert (head.answer(outliers)[0] == -1).all()
 
 
-def test_the_sense_lets_as_many_known_ones_fail_as_was_asked(head, shown):
-    lame = with_open_set(head, shown, 0.5, 0)
-    half = with_open_set(head, shown, FALSE_ALARMS, 0)
-    held = np.pad(shown.known[shown.held], ((0, 0), (6, 0)))
+def test_the_open_set_detector_calls_as_many_known_signals_unknown_as_was_asked(head, data):
+    lame = with_open_set(head, data, 0.5, 0)
+    half = with_open_set(head, data, FALSE_ALARMS, 0)
+    held = np.pad(data.known[data.held], ((0, 0), (6, 0)))
     assert np.mean(lame.outlier_odds(held) > lame.outlier_limit) == pytest.approx(0.5, abs=0.01)
     assert np.mean(half.outlier_odds(held) > half.outlier_limit) == pytest.approx(FALSE_ALARMS, abs=0.01)
     assert half.outlier_limit == head.outlier_limit  # the same seed gives the same
 
 
-def test_nobody_has_heard_of_a_family_that_is_left_out(shown):
-    left = shown.without("FSK")
+def test_data_without_a_family_have_nothing_of_it(data):
+    left = data.without("FSK")
     assert set(left.family.tolist()) == {"QAM", "OFDM"}
     assert len(left.known) == 900
     assert [left.held[left.family == name].mean() for name in ("QAM", "OFDM")] == [0.2, 0.2]
-    assert len(left.strange) == 400
-    assert set(left.kin) == {""}
-    assert set(shown.without("FSK", like=False).kin) == {"", "~FSK"}
+    assert len(left.outliers) == 400
+    assert set(left.related) == {""}
+    assert set(data.without("FSK", like=False).related) == {"", "~FSK"}
 
 
-def test_crosses_are_between_two_families(shown):
-    made = crosses(shown.known, shown.family, np.random.default_rng(3))
-    assert np.array_equal(made, crosses(shown.known, shown.family, np.random.default_rng(3)))
+def test_feature_mixup_is_between_two_families(data):
+    made = feature_mixup(data.known, data.family, np.random.default_rng(3))
+    assert np.array_equal(made, feature_mixup(data.known, data.family, np.random.default_rng(3)))
     things = ABOUT.max() + 1
-    own = np.stack([(made == shown.known)[:, i == ABOUT].all(1) for i in range(things)], 1)
+    own = np.stack([(made == data.known)[:, i == ABOUT].all(1) for i in range(things)], 1)
     assert [set(own[way::3].sum(1).tolist()) for way in range(3)] == [{0}, {things // 2}, {1}]
-    for row, mine, family in zip(made[2:90:3], own[2::3], shown.family[2::3], strict=False):
+    for row, mine, family in zip(made[2:90:3], own[2::3], data.family[2::3], strict=False):
         others = np.isin(ABOUT, np.flatnonzero(~mine))
-        (other,) = np.flatnonzero((shown.known[:, others] == row[others]).all(1))
-        assert shown.family[other] != family
+        (other,) = np.flatnonzero((data.known[:, others] == row[others]).all(1))
+        assert data.family[other] != family
 
 
-def test_what_is_shown_depends_on_the_seed_alone_and_is_kept(tmp_path):
-    maker = Maker(("GMSK", "QPSK"), 600, 512, Conditions(snr_db=(10.0, 30.0)), 3, known=11, strange=12)
-    found = make_shown(maker, tmp_path)
+def test_the_open_set_data_depend_on_the_seed_alone_and_are_kept(tmp_path):
+    maker = Maker(("GMSK", "QPSK"), 600, 512, Conditions(snr_db=(10.0, 30.0)), 3, known=11, outliers=12)
+    found = make_data(maker, tmp_path)
     assert found.family.tolist() == ["FSK", "PSK"] * 5 + ["FSK"]
     rows = [maker.make(i) for i in range(23)]
-    assert np.array_equal([*found.known, *found.strange], [row for row, _ in rows])
-    assert list(found.kin) == [names for _, names in rows[11:]]
-    assert {name for names in found.kin for name in names.split(",")} >= {"FSK", "PSK", "~FSK"}
-    assert np.isfinite(found.strange).all()
+    assert np.array_equal([*found.known, *found.outliers], [row for row, _ in rows])
+    assert list(found.related) == [names for _, names in rows[11:]]
+    assert {name for names in found.related for name in names.split(",")} >= {"FSK", "PSK", "~FSK"}
+    assert np.isfinite(found.outliers).all()
     assert np.flatnonzero(found.held).tolist() == [0, 5, 10]
     with pytest.raises(ConfigError, match="5 classes"):
         replace(maker, classes=("GMSK",) * 5)
     kept = sorted(tmp_path.iterdir())
     kept[4].unlink()  # as if it had been stopped there
-    again = make_shown(maker, tmp_path)
-    assert np.array_equal(again.strange, found.strange)
+    again = make_data(maker, tmp_path)
+    assert np.array_equal(again.outliers, found.outliers)
     assert sorted(tmp_path.iterdir()) == kept
 
 
@@ -159,7 +159,7 @@ def test_the_summary_counts_families_where_the_class_is_wrong(clusters, head):
     assert found["family"]["percent"] > 95
 
 
-def test_a_family_left_out_is_unknown(clusters, head, shown):
-    found = unseen(head, shown, (*clusters, np.full(160, 20.0, np.float32)), NAMES)
+def test_a_family_left_out_is_unknown(clusters, head, data):
+    found = unseen(head, data, (*clusters, np.full(160, 20.0, np.float32)), NAMES)
     assert set(found) == set(NAMES)
     assert found["OFDM"]["flagged"] > 50

@@ -1,4 +1,4 @@
-"""Strangers: whatever is drawn is a signal, made of known classes only, and each effect does what it says."""
+"""Outliers: whatever is drawn is a signal, made of known classes only, and each effect does what it says."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ import pytest
 from training.signals.classes import FAMILIES, Constant, make_modulator
 from training.signals.constellation import constellation
 from training.signals.effects import (
+    Alternation,
     Bent,
     Filtered,
     Gated,
@@ -17,9 +18,8 @@ from training.signals.effects import (
     Pulses,
     Remembered,
     Sum,
-    Turns,
 )
-from training.signals.outliers import KINDS, MAKERS, echo, make_stranger, multiplex, points, rings
+from training.signals.outliers import KINDS, MAKERS, echo, make_outlier, multiplex, points, rings
 from training.signals.symbols import Even
 
 KNOWN = ("OOK", "QPSK", "GMSK", "SSB", "OFDM", "carrier")
@@ -29,17 +29,17 @@ def rng(seed=1):
     return np.random.default_rng(seed)
 
 
-def test_every_draw_is_a_signal_and_names_its_kin():
+def test_every_draw_is_a_signal_and_names_its_families():
     of, like = set(), set()
     for seed in range(160):
-        stranger = make_stranger(KNOWN, rng(seed))
-        x = np.concatenate([stranger.make(1_000), stranger.make(3_000)])
+        outlier = make_outlier(KNOWN, rng(seed))
+        x = np.concatenate([outlier.make(1_000), outlier.make(3_000)])
         assert x.dtype == np.complex64
         assert np.isfinite(x).all()
         assert np.square(np.abs(x)).mean() > 1e-4
-        assert stranger.of or stranger.like
-        of, like = of | stranger.of, like | stranger.like
-        assert np.array_equal(x[:1_000], make_stranger(KNOWN, rng(seed)).make(1_000))
+        assert outlier.of or outlier.like
+        of, like = of | outlier.of, like | outlier.like
+        assert np.array_equal(x[:1_000], make_outlier(KNOWN, rng(seed)).make(1_000))
     assert of == {FAMILIES[name] for name in KNOWN}
     assert like == {"ASK", "PSK", "QAM", "FSK", "FM", "chirp", "OFDM"}
 
@@ -84,11 +84,11 @@ def test_a_graft_has_the_level_of_one_and_the_phase_of_the_other():
     assert np.allclose(x * np.abs(phase), np.abs(level) * phase, atol=1e-5)
 
 
-def test_in_turn_every_sample_is_of_one_or_the_other():
-    x = Turns([Constant(1.0), make_modulator("GMSK", rng())], rng()).make(4_000)
+def test_alternating_every_sample_is_of_one_or_the_other():
+    x = Alternation([Constant(1.0), make_modulator("GMSK", rng())], rng()).make(4_000)
     ones = np.isclose(x, 1)
     assert 0.1 < ones.mean() < 0.9
-    assert np.count_nonzero(np.diff(ones)) < 400  # turns last
+    assert np.count_nonzero(np.diff(ones)) < 400  # each lasts
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -156,8 +156,8 @@ def test_a_hopping_tone_stays_on_its_places_unless_it_slides():
     hops = next(h for h in (Hops(rng(seed)) for seed in range(20)) if not h.slide)
     x = np.concatenate([hops.make(700), hops.make(3_300)])
     assert np.allclose(np.abs(x), 1, atol=1e-5)
-    turn = np.angle(x[1:] * x[:-1].conj()) / (2 * np.pi)
-    assert np.abs(turn[:, None] - hops.places).min(1).max() < 1e-3
+    increment = np.angle(x[1:] * x[:-1].conj()) / (2 * np.pi)
+    assert np.abs(increment[:, None] - hops.places).min(1).max() < 1e-3
 
 
 @pytest.mark.parametrize("seed", range(6))
