@@ -35,6 +35,7 @@ lint: .venv/.dev
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .
 	.venv/bin/mypy
+	.venv/bin/mypy examples
 	.venv/bin/lint-imports
 
 acceptance: .venv/.dev .venv/.system flower

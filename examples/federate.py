@@ -15,7 +15,7 @@ from subprocess import PIPE, Popen, check_output
 
 
 def main() -> None:
-    """Start all three, wait for the last round, print where the shared encoder is."""
+    """Start all three, wait for the last round, print where the models are."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--folder", type=Path, help="a new one; without it, a temporary one")
     parser.add_argument("--rounds", type=int, default=2)
@@ -41,7 +41,9 @@ def main() -> None:
         coordinator.terminate()
     if any(codes):
         raise SystemExit("a station failed")
-    print(f"both stations hold the same encoder: {folder / 'north.safetensors'}")
+    print(
+        f"shared convolutions, each with output layers of its own: {folder}/{{{','.join(names)}}}.safetensors"
+    )
 
 
 def wavetell(*arguments: object) -> list[str]:

@@ -19,7 +19,9 @@ SCHEMES = {
 def open_source(address: str) -> Source:
     """Open the source that an address names.
 
-    >>> open_source("file:capture.cu8?rate=250k")  # doctest: +SKIP
+    >>> with open_source("tone:?rate=250k&freq=433.92M") as source:
+    ...     next(source.blocks()).freq_hz
+    433920000.0
     """
     parsed = parse_address(address)
     if parsed.scheme not in SCHEMES:

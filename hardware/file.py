@@ -7,8 +7,12 @@
     loop                1: restart at the end, endlessly
     start               seconds of the recording to pass over
 
->>> open_source("file:g001_433.92M_250k.cu8?pace=realtime").rate_hz  # doctest: +SKIP
-250000.0
+>>> Path("g001_433.92M_250k.cu8").write_bytes(bytes([127, 128]) * 1000)
+2000
+>>> from hardware import open_source
+>>> with open_source("file:g001_433.92M_250k.cu8") as source:
+...     source.inferred
+'g001_433.92M_250k.cu8: cu8, 250 kS/s, 433.92 MHz, from its name'
 """
 
 import logging

@@ -5,7 +5,7 @@ but never runs code. Tensors are named `encoder/...` and `heads/NAME/...`; the h
 JSON object with the format version, the encoder's shape, each head's description, front-end settings,
 provenance, and a sha256 of each part.
 
->>> load_bundle("paper-synthetic").heads["client-1"].classes  # doctest: +SKIP
+>>> load_bundle("paper-synthetic").heads["client-1"].classes
 ('BPSK', 'QPSK', '8PSK', '16QAM')
 """
 

@@ -7,8 +7,9 @@ The features f[t] of the batch encoder over all samples since the reset are comp
 from which every window of whole hops is made: growing over all of them, sliding over the last W / hop.
 The result does not depend on how the stream is cut into chunks.
 
->>> stream = open_engine(encoder, hop=100).stream()
->>> stream.push(samples).maximum.shape  # 250 samples
+>>> from streaming.encoder import EncoderShape
+>>> stream = open_engine(Encoder(EncoderShape()), hop=100, backend="torch").stream()
+>>> stream.push(np.ones(250, np.complex64)).maximum.shape
 (2, 160)
 """
 

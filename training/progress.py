@@ -11,8 +11,10 @@ from tqdm import tqdm
 class Progress:
     """Counts steps; `note` adds what is worth knowing, such as the loss.
 
-    >>> with Progress("pretraining", total=100) as progress:  # doctest: +SKIP
+    >>> with Progress("pretraining", total=100, file=sys.stdout) as progress:
     ...     progress.to(10, loss=0.5)
+    ...     progress.to(100, loss=0.25)
+    pretraining: 100/100, loss 0.25
     """
 
     def __init__(self, what: str, total: int, every_s: float = 10.0, file: TextIO | None = None) -> None:

@@ -11,7 +11,8 @@ import httpx
 import numpy as np
 import pytest
 
-from service.demo.__main__ import RECORDING, free_port
+from service.demo.__main__ import RECORDING
+from tests.ports import free_port
 from tests.require import ROOT
 from training.pretraining.radio import HEARD
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psycopg
 
-from service.demo.__main__ import free_port
+from tests.ports import free_port
 from tests.require import need, need_program
 
 POSTGRES = sorted(Path("/usr/lib/postgresql").glob("*/bin"))

@@ -10,11 +10,11 @@ import pytest
 from paho.mqtt.enums import CallbackAPIVersion
 from websockets.sync.client import connect
 
-from service.demo.__main__ import free_port
 from service.live.events import Detector
 from service.sinks import open_sinks
 from service.sinks.sink import DEPTH, Away, Sink
 from streaming.errors import ConfigError
+from tests.ports import free_port
 from tests.service.conftest import serving, within
 from tests.service.servers import mosquitto
 from tests.service.test_history import event, run

@@ -10,10 +10,10 @@ import pytest
 import zmq
 from websockets.sync.client import connect
 
-from service.demo.__main__ import free_port
 from service.live.retry import Retry
 from service.live.spectrum import HEADER, MAGIC
 from streaming.errors import SourceError
+from tests.ports import free_port
 from tests.service.conftest import serving
 
 TONE = "tone:?rate=48k&snr_db=20"

@@ -1,8 +1,4 @@
-"""Data sets in the formats they are published in, and which file is in which.
-
->>> open_dataset("RML2016.10a_dict.pkl").classes  # doctest: +SKIP
-('8PSK', 'AM-DSB', ...)
-"""
+"""Data sets in the formats they are published in, and which file is in which."""
 
 from collections.abc import Iterator
 from pathlib import Path

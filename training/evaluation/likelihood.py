@@ -10,6 +10,7 @@ are about one standard deviation of each parameter's estimate, for which the mid
 nearly exact. A first pass, at the gain that the frame's power suggests, finds the cells of SNR, phase and
 offset that matter; only those are refined.
 
+>>> from training.datasets.synthetic import make_frames
 >>> frames = make_frames(Signal(snr_db=(10.0, 10.0)), (9, 9, 9, 9), seed=1)
 >>> limit(Signal(snr_db=(10.0, 10.0)), (1, 1, 1, 1), frames).share > 0.9
 True

@@ -1,6 +1,7 @@
 """The paper's experiments by name, and how one is run.
 
->>> run("complexity", Settings(Path("runs/experiments")))  # doctest: +SKIP
+>>> [path.name for path in run("complexity", Settings(Path("runs/experiments")))]
+['complexity.csv', 'complexity.md']
 """
 
 import time

@@ -1,7 +1,4 @@
-"""N stations in one process, for experiments: the same code as over HTTP, without sockets.
-
->>> simulate(folder, recipe, stations=4, seed=0)  # doctest: +SKIP
-"""
+"""N stations in one process, for experiments: the same code as over HTTP, without sockets."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial

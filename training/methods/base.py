@@ -1,9 +1,4 @@
-"""What every method is: fitted over clients, then asked about one client's frames.
-
->>> method.fit(clients, Budget(rounds=10), seed=0, track=Track(clients))  # doctest: +SKIP
->>> method.predict(0, frames)  # doctest: +SKIP
-array([2, 0, ...])
-"""
+"""What every method is: fitted over clients, then asked about one client's frames."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

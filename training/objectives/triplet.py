@@ -6,7 +6,12 @@ with references, positives and negatives cut out of the client's own unlabelled 
 uniform on 1..N, holds for positives and negatives, and one reference length a, uniform on l..N. Each positive
 lies inside its reference; the K B negatives are drawn with replacement from the whole set, with own offsets.
 
->>> Triplet(TripletSettings(negatives=10)).loss(Encoder(EncoderShape()), frames, 50, rng)  # doctest: +SKIP
+>>> from streaming.encoder import EncoderShape
+>>> rng = np.random.default_rng(1)
+>>> frames = (rng.normal(size=(64, 100, 2)) @ [1, 1j]).astype(np.complex64)
+>>> loss = Triplet(TripletSettings(negatives=10)).loss(Encoder(EncoderShape(depth=2)), frames, 8, rng)
+>>> loss.requires_grad, loss.shape
+(True, torch.Size([]))
 """
 
 from dataclasses import dataclass

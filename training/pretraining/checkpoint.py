@@ -3,8 +3,8 @@
 A file is written beside the old one, flushed to the disk and then renamed over it: whoever is killed, at any
 time, leaves the old state or the new one. Random generators travel as JSON. Nothing is ever unpickled.
 
->>> save_checkpoint(path, {"weight": np.zeros(3)}, {"step": 7})  # doctest: +SKIP
->>> load_checkpoint(path)  # doctest: +SKIP
+>>> save_checkpoint(Path("run.safetensors"), {"weight": np.zeros(3)}, {"step": 7})
+>>> load_checkpoint(Path("run.safetensors"))
 ({'weight': array([0., 0., 0.])}, {'step': 7})
 """
 
