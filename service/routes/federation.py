@@ -8,9 +8,9 @@ from fastapi.concurrency import run_in_threadpool
 
 from service.federation import folders
 from service.routes.common import TheStation
+from service.schemas.federation import Federation
+from service.schemas.schema import returns
 from service.settings import listed
-from service.shapes.shape import returns
-from service.shapes.system import Federation
 
 router = APIRouter(prefix="/v1/federation", tags=["federation"])
 

@@ -6,8 +6,8 @@ from fastapi import APIRouter, Query
 from fastapi.concurrency import run_in_threadpool
 
 from service.routes.common import From, TheStation, TheStream, To, as_ns
-from service.shapes.air import Metadata, PastEvents, PastRuns
-from service.shapes.shape import returns
+from service.schemas.history import Metadata, PastEvents, PastRuns
+from service.schemas.schema import returns
 from service.storage import sigmf
 from service.storage.queries import Order, RunQuery, find_events, find_runs
 from streaming.errors import ConfigError

@@ -8,8 +8,8 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, ConfigDict, Field
 
 from service.routes.common import Span, TheStation
-from service.shapes.shape import returns
-from service.shapes.teaching import Fitted, GivenLabel, GivenLabels
+from service.schemas.labels import Fitted, GivenLabel, GivenLabels
+from service.schemas.schema import returns
 
 router = APIRouter(prefix="/v1", tags=["teach"])
 

@@ -7,8 +7,8 @@ from fastapi.concurrency import run_in_threadpool
 
 from service.models.store import describe
 from service.routes.common import TheStation
-from service.shapes.shape import returns
-from service.shapes.teaching import Active, ModelAbout, Models
+from service.schemas.models import Active, ModelAbout, Models
+from service.schemas.schema import returns
 
 router = APIRouter(prefix="/v1/models", tags=["models"])
 Name = Annotated[str, Path(max_length=64)]

@@ -10,8 +10,8 @@ from service.errors import NotFound
 from service.models.plugins import Jobs, status
 from service.routes.common import TheStation
 from service.routes.predict import LOWEST_HZ, read_raw
-from service.shapes.shape import returns
-from service.shapes.system import Job, JobResult, Parameter
+from service.schemas.plugins import Job, JobResult, Parameter
+from service.schemas.schema import returns
 from streaming.errors import InputError
 
 router = APIRouter(prefix="/plugins", tags=["IQEngine"])

@@ -15,8 +15,8 @@ from hardware.file import FileSource
 from hardware.samples import sample_bytes, to_complex
 from hardware.sigmf_file import read_sigmf
 from service.routes.common import TheStation
-from service.shapes.air import Predicted
-from service.shapes.shape import returns
+from service.schemas.answers import Predicted
+from service.schemas.schema import returns
 from streaming.block import Block
 from streaming.bundle import Bundle
 from streaming.errors import InputError

@@ -8,8 +8,8 @@ from fastapi.responses import FileResponse, StreamingResponse
 from pydantic import Field
 
 from service.routes.common import Span, TheStation, TheStream
-from service.shapes.air import NewId, Recording
-from service.shapes.shape import returns
+from service.schemas.recordings import NewId, Recording
+from service.schemas.schema import returns
 
 router = APIRouter(prefix="/v1", tags=["recordings"])
 

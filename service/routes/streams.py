@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from service.live.streams import Stream
 from service.routes.common import TheStation, TheStream
-from service.shapes.air import StreamState
-from service.shapes.shape import returns
+from service.schemas.schema import returns
+from service.schemas.streams import StreamState
 from service.station import Station
 from service.web.allowed_sources import check_source
 

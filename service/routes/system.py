@@ -11,8 +11,8 @@ from starlette.requests import Request
 from hardware.devices import find_devices
 from service.errors import Refused
 from service.routes.common import TheStation
-from service.shapes.shape import returns
-from service.shapes.system import Devices, Health, LoggedIn, Ready, Session
+from service.schemas.schema import returns
+from service.schemas.system import Devices, Health, LoggedIn, Ready, Session
 from service.web.metrics import render
 from service.web.middleware import token_in
 from service.web.security import COOKIE

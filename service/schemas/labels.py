@@ -1,0 +1,46 @@
+"""Labels, and the heads that are fitted to them."""
+
+from pydantic import Field
+
+from service.schemas.schema import Schema
+
+Confusion = dict[str, dict[str, int]]
+
+
+class GivenLabel(Schema):
+    """A labelled stretch."""
+
+    id: str
+    stream: str
+    label: str
+    start: int
+    end: int
+    past: int = Field(description="samples that are kept before `start`")
+    created: str
+    rate_hz: float
+    freq_hz: float | None
+    encoder_sha256: str
+    window: int
+    hop: int
+
+
+class GivenLabels(Schema):
+    """Every label."""
+
+    labels: list[GivenLabel]
+    counts: dict[str, int]
+
+
+class Fitted(Schema):
+    """A head that was fitted to the labels."""
+
+    head: str
+    model: str = Field(description="the new model, which has the head")
+    classes: list[str]
+    labels: dict[str, int]
+    windows: int
+    before: Confusion = Field(description="truth, answer, windows")
+    after: Confusion | None = Field(
+        description="on labels the head had not seen; null where there are too few"
+    )
+    seconds: float
