@@ -1,0 +1,219 @@
+"""Analogue transmitters: broadcast and air-band AM, SSB voice, hand-held and broadcast FM, FM video.
+
+AM-DSB   1 + depth m        AM-DSB-SC   m        SSB   m + j H(m) or its mirror
+FM       exp(2 pi j int deviation m)
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import fft
+
+from streaming.block import Samples
+from training.signals.classes import log_uniform
+from training.signals.emitters import sound
+from training.signals.emitters.bits import differential, random_bits
+from training.signals.emitters.bursts import Bursts
+from training.signals.emitters.emitter import Reals, Wave
+from training.signals.emitters.waves import filtered, gate, steps
+from training.signals.phasor import phasor
+
+CONTINUOUS = Bursts()
+PUSH_TO_TALK = Bursts((0.3, 10), (0.1, 5))
+
+
+@dataclass(frozen=True)
+class Service:
+    """A use of the spectrum: band of its sound, deviation, and when it is on."""
+
+    title: str
+    band_hz: tuple[float, float]
+    deviation_hz: tuple[float, float] = (0, 0)
+    bursts: Bursts = CONTINUOUS
+    content: str = "speech music tones"
+
+
+SERVICES: dict[str, tuple[Service, ...]] = {
+    "AM-DSB": (
+        Service("medium and short wave broadcast", (50, 4500), content="speech music"),
+        Service("broadcast, wide", (50, 9000), content="speech music"),
+        Service("air band, 25 kHz", (300, 3400), (0, 0), PUSH_TO_TALK, "speech"),
+        Service("air band, 8.33 kHz", (300, 2500), (0, 0), PUSH_TO_TALK, "speech"),
+        Service("citizens' band", (300, 3000), (0, 0), PUSH_TO_TALK, "speech"),
+        Service("tones (VOR, ILS, NDB)", (30, 3000), content="tones"),
+    ),
+    "AM-DSB-SC": (
+        Service("suppressed carrier voice", (200, 3400), (0, 0), PUSH_TO_TALK, "speech"),
+        Service("suppressed carrier sound", (50, 8000), content="speech music"),
+        Service("suppressed carrier tones", (50, 15_000), content="tones"),
+    ),
+    "SSB": (
+        Service("amateur voice", (200, 2800), (0, 0), PUSH_TO_TALK, "speech"),
+        Service("maritime and aeronautical voice", (350, 2700), (0, 0), PUSH_TO_TALK, "speech"),
+        Service("wide voice", (80, 4000), (0, 0), PUSH_TO_TALK, "speech music"),
+    ),
+    "NBFM": (
+        Service("hand-held, 12.5 kHz", (300, 3000), (1500, 2500), PUSH_TO_TALK, "speech"),
+        Service("hand-held, 25 kHz", (300, 3400), (3000, 5000), PUSH_TO_TALK, "speech"),
+        Service("amateur repeater", (300, 3400), (2500, 5000), PUSH_TO_TALK, "speech tones"),
+        Service("marine VHF, taxi", (300, 3000), (3000, 5000), PUSH_TO_TALK, "speech"),
+        Service("baby phone, headset", (50, 8000), (3000, 10_000), CONTINUOUS, "speech music"),
+    ),
+    "WBFM": (
+        Service("broadcast, stereo", (30, 15_000), (50e3, 75e3), CONTINUOUS, "stereo"),
+        Service("broadcast, mono", (30, 15_000), (50e3, 75e3), CONTINUOUS, "speech music"),
+        Service("wireless microphone", (50, 15_000), (20e3, 50e3), CONTINUOUS, "speech music"),
+        Service("television sound", (30, 15_000), (25e3, 50e3), CONTINUOUS, "speech music"),
+        Service("weather satellite (APT)", (1, 4200), (15e3, 17e3), CONTINUOUS, "picture"),
+        Service("video link", (1, 4.5e6), (2e6, 5e6), CONTINUOUS, "video"),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Analog:
+    """One transmitter."""
+
+    name: str
+    service: Service
+    content: str
+    low_hz: float
+    high_hz: float
+    deviation_hz: float
+    depth: float
+    tone_hz: float  # CTCSS, 0 for none
+    upper: bool
+    symbol_rate_hz: float = np.nan
+
+    @property
+    def width_hz(self) -> float:
+        """Of both sidebands, one, or by Carson's rule."""
+        if self.name == "SSB":
+            return self.high_hz - self.low_hz
+        return 2 * (self.deviation_hz + (57e3 if self.content == "stereo" else self.high_hz))
+
+    @property
+    def settings(self) -> str:
+        """Title, content, highest sound and deviation."""
+        deviation = f", +-{self.deviation_hz:.4g} Hz" if self.deviation_hz else f", depth {self.depth:.2f}"
+        tone = f", CTCSS {self.tone_hz:g} Hz" if self.tone_hz else ""
+        band = f"{self.low_hz:.0f} to {self.high_hz:.0f} Hz"
+        return f"{self.service.title}, {self.content}, {band}{deviation}{tone}"
+
+    def make(self, rng: np.random.Generator, rate_hz: float, samples: int) -> Wave:
+        """Modulated carrier."""
+        bursts = self.service.bursts.draw(rng, rate_hz, samples)
+        m = self.message(rng, rate_hz, samples)
+        if self.name == "SSB":
+            x = one_sided(m, self.upper)
+        elif self.name in ("NBFM", "WBFM"):
+            if self.tone_hz:
+                t = np.arange(samples) / rate_hz
+                m = 0.87 * m + np.float32(0.13) * np.sin(2 * np.pi * self.tone_hz * t).astype(np.float32)
+            x = phasor(np.cumsum(m, dtype=np.float64) * (self.deviation_hz / rate_hz))
+        else:
+            x = (self.depth * m + float(self.name == "AM-DSB")).astype(np.complex64)
+        if bursts != [(0, samples)]:
+            x *= gate(bursts, samples, 2e-3 * rate_hz)
+        return Wave(x, bursts)
+
+    def message(self, rng: np.random.Generator, rate_hz: float, samples: int) -> Reals:
+        """At the receiver's rate; sound is made at an audio rate and then interpolated by its spectrum."""
+        if self.content == "video":
+            return video(rng, rate_hz, samples)
+        if self.content == "stereo":
+            return stereo(rng, rate_hz, samples)
+        if self.content == "picture":
+            t = np.arange(samples) / rate_hz
+            luma = steps(
+                np.arange(0, samples, rate_hz / 4160),
+                0.2 + 0.8 * rng.random(int(samples * 4160 / rate_hz) + 1),
+                samples,
+            )
+            return (luma * np.sin(2 * np.pi * 2400 * t)).astype(np.float32)
+        return heard(rng, self.content, self.low_hz, self.high_hz, rate_hz, samples)
+
+
+def heard(
+    rng: np.random.Generator, content: str, low_hz: float, high_hz: float, rate_hz: float, samples: int
+) -> Reals:
+    """Sound within a band, at the receiver's rate."""
+    audio_hz = min(2.5 * high_hz, rate_hz)
+    count = max(16, fft.next_fast_len(int(np.ceil(samples * audio_hz / rate_hz)), real=True))
+    audio_hz = count * rate_hz / samples
+    if content == "tones":
+        m = sound.tones(rng, count, audio_hz, high_hz)
+    else:
+        m = (sound.speech if content == "speech" else sound.music)(rng, count, audio_hz)
+    spectrum = fft.rfft(m)
+    f = np.arange(len(spectrum)) * (rate_hz / samples)
+    spectrum *= ((f >= low_hz) & (f <= high_hz)).astype(np.float32)
+    kept = np.zeros(samples // 2 + 1, np.complex64)
+    size = min(len(kept), len(spectrum))
+    kept[:size] = spectrum[:size]
+    out = fft.irfft(kept, samples)
+    return np.asarray(out / (np.abs(out).max() + 1e-9), np.float32)
+
+
+def stereo(rng: np.random.Generator, rate_hz: float, samples: int) -> Reals:
+    """The multiplex of ITU-R BS.450: L + R, the pilot, L - R around 38 kHz, and RDS around 57 kHz."""
+    t = np.arange(samples) / rate_hz
+    middle, side = (
+        heard(rng, str(rng.choice(["speech", "music"])), 30, 15e3, rate_hz, samples) for _ in range(2)
+    )
+    m = 0.8 * middle + 0.09 * np.sin(2 * np.pi * 19e3 * t)
+    m += rng.uniform(0, 0.5) * side * np.sin(2 * np.pi * 38e3 * t)
+    if rng.random() < 0.8:
+        bits = differential(random_bits(rng, int(samples / rate_hz * 1187.5) + 2))
+        split = np.stack([2.0 * bits - 1, 1 - 2.0 * bits], 1).ravel()
+        wave = steps(np.arange(len(split)) * rate_hz / 2375, split, samples).astype(np.float32)
+        half_hz = np.float32(2400)  # the cosine of IEC 62106
+        shaped = filtered(
+            wave, lambda f: np.cos(np.pi / 2 * np.minimum(f * np.float32(rate_hz) / half_hz, 1))
+        )
+        m += 0.05 * shaped * np.sin(2 * np.pi * 57e3 * t)
+    emphasised = filtered(m.astype(np.float32), lambda f: np.asarray(np.abs(f) * rate_hz < 60e3, np.float32))
+    return np.asarray(np.clip(emphasised, -1, 1))
+
+
+def video(rng: np.random.Generator, rate_hz: float, samples: int) -> Reals:
+    """Composite video: line sync, a picture that hardly changes from line to line, a colour subcarrier."""
+    line = rate_hz / float(rng.choice([15_625.0, 15_734.0]))
+    t = np.arange(samples)
+    phase = t % line / line
+    count = int(rng.integers(8, 200))
+    picture = np.cumsum(rng.standard_normal(count))
+    picture = (picture - picture.min()) / (np.ptp(picture) + 1e-9)
+    luma = 0.35 + 0.6 * picture[(phase * count).astype(np.int64)]
+    colour = rng.uniform(0, 0.2) * np.sin(2 * np.pi * 4.433619e6 / rate_hz * t) * (phase > 0.15)
+    m = np.where(phase < 0.075, 0.0, np.where(phase < 0.15, 0.3, luma + colour))
+    soft = filtered(m.astype(np.float32), lambda f: 1 / (1 + (f * rate_hz / 5e6) ** 4))
+    return 2 * soft - 1
+
+
+def one_sided(m: Reals, upper: bool) -> Samples:
+    """The analytic signal of a message, or its mirror."""
+    spectrum = fft.fft(m.astype(np.complex64))
+    half = len(m) // 2
+    spectrum[half:] = 0
+    out = 2 * fft.ifft(spectrum)
+    return np.asarray(out if upper else out.conj(), np.complex64)
+
+
+def draw_analog(name: str, rng: np.random.Generator) -> Analog:
+    """A service of this kind, its sound's band and deviation stretched a little, both ways."""
+    services = SERVICES[name]
+    service = services[int(rng.integers(len(services)))]
+    stretch = log_uniform(rng, 0.8, 1.25) if service.content not in ("stereo", "video", "picture") else 1.0
+    fm = name in ("NBFM", "WBFM")
+    return Analog(
+        name,
+        service,
+        str(rng.choice(service.content.split())),
+        service.band_hz[0] * stretch,
+        service.band_hz[1] * stretch,
+        log_uniform(rng, *service.deviation_hz) if fm else 0.0,
+        depth=rng.uniform(0.3, 1.0),
+        tone_hz=float(rng.uniform(67, 254)) if name == "NBFM" and rng.random() < 0.4 else 0.0,
+        upper=bool(rng.integers(2)),
+    )
