@@ -187,7 +187,8 @@ def video(rng: np.random.Generator, rate_hz: float, samples: int) -> Reals:
     luma = 0.35 + 0.6 * picture[(phase * count).astype(np.int64)]
     colour = rng.uniform(0, 0.2) * np.sin(2 * np.pi * 4.433619e6 / rate_hz * t) * (phase > 0.15)
     m = np.where(phase < 0.075, 0.0, np.where(phase < 0.15, 0.3, luma + colour))
-    soft = filtered(m.astype(np.float32), lambda f: 1 / (1 + (f * rate_hz / 5e6) ** 4))
+    scale = np.float32(rate_hz / 5e6)
+    soft = filtered(m.astype(np.float32), lambda f: 1 / (1 + (f * scale) ** 4))
     return 2 * soft - 1
 
 

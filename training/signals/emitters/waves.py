@@ -8,6 +8,7 @@ All frequencies of a pulse beyond half the rate are left out, as the anti-aliasi
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from scipy import fft
 from streaming.block import Samples
 from training.signals.emitters.emitter import Floats, Reals, Spans
 
-Response = Callable[[Reals], NDArray[np.float32] | NDArray[np.complex64]]
+Response = Callable[[Reals], NDArray[Any]]  # real or complex
 
 
 def steps(times: Floats, values: Floats, samples: int) -> Floats:
