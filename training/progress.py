@@ -1,4 +1,4 @@
-"""How far long work has come: a bar on a terminal, a plain line every few seconds elsewhere."""
+"""Progress of long work: a bar on a terminal, a plain line every few seconds elsewhere."""
 
 import sys
 import time

@@ -4,7 +4,7 @@
     OMP_NUM_THREADS=1 python -m benchmarks.accuracy.air --noise 600            false alarms in so many seconds
 
 OOK is told from 2FSK by three numbers of each recording's strongest signal, with a logistic regression fitted
-on ten devices a class and tested on devices it has not seen: a floor that a model must beat.
+on ten devices per class and tested on devices it has not seen: a floor that a model must beat.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from training.signals.conditions import Conditions
 from training.signals.stream import Stream, in_turn
 
 NEAR_S = 5e-3  # a burst is found if one begins this near to where rtl_433 found it
-DEVICES, SPLITS = 10, 50  # labelled devices a class, random choices of them
+DEVICES, SPLITS = 10, 50  # labelled devices per class, random choices of them
 
 
 def signals(samples: Samples, rate_hz: float) -> list[list[Piece]]:
@@ -85,7 +85,7 @@ def recordings(folder: Path) -> None:
     scores = tell_apart(np.array(table), is_fsk, np.array([row["device"] for row in rows]))
     low, high = np.quantile(scores, [0.05, 0.95])
     print(
-        f"OOK from 2FSK, {DEVICES} labelled devices a class, unseen devices: "
+        f"OOK from 2FSK, {DEVICES} labelled devices per class, unseen devices: "
         f"{100 * np.mean(scores):.1f} % (90 % of {SPLITS} splits: {100 * low:.1f}..{100 * high:.1f})"
     )
 

@@ -3,7 +3,7 @@
     OMP_NUM_THREADS=1 python -m benchmarks.accuracy.devices ../shared/data/ota433 [BUNDLE] [--out OUT]
 
 Each recording's strongest signal goes through front end, engine and window as live; a head is fitted on ten
-labelled devices a class and gives one decision for each recording of all other devices: the class with the
+labelled devices per class and gives one decision for each recording of all other devices: the class with the
 largest mean probability over its windows. Fifty random choices of the labelled devices, those of
 `benchmarks.accuracy.air`, whose three features and logistic regression are the floor. Prints a table, writes
 OUT.json and OUT.png.

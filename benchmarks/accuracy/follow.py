@@ -105,7 +105,7 @@ def on_the_air(bundle: Bundle, names: tuple[str, str], snr_db: float, seed: int)
 
 
 def on_paper(bundle: Bundle, names: tuple[str, str], snr_db: float, seed: int) -> Trial | None:
-    """The paper's signal: one sample a symbol, a small offset, noise."""
+    """The paper's signal: one sample per symbol, a small offset, noise."""
     rng = np.random.default_rng([seed, 9])
     symbols = [
         rng.choice(constellation(name), count) for name, count in zip(names, (BEFORE, AFTER), strict=True)
@@ -130,7 +130,7 @@ class Follower:
         self.group = np.array([families.index(family) for family in families])
 
     def encode(self, pieces: Sequence[Samples]) -> list[Heard]:
-        """Each from an empty state, without what is no whole hop."""
+        """Each from an empty state, without an incomplete last hop."""
         pieces = [piece[: len(piece) // self.hop * self.hop] for piece in pieces]
         streams = [self.engine.stream() for _ in pieces]
         hops = self.engine.push(list(zip(streams, pieces, strict=True)))
@@ -279,7 +279,7 @@ def quantile(values: Sequence[float], share: float) -> float:
 
 
 def as_text(rows: Sequence[dict[str, Any]]) -> str:
-    """One way a line."""
+    """One way per line."""
     lines = [f"{'':<28}{'median':>9}{'90 %':>9}{'median ms':>11}{'never':>8}{'steady':>9}"]
     for way in WAYS:
         mine = [row for row in rows if row["way"] == way]

@@ -160,7 +160,7 @@ def answered(head: Head, pipeline: LivePipeline, path: Path) -> Prediction:
 
 
 def evaluate(bundle: Bundle, folder: Path, chosen: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One row a recording."""
+    """One row per recording."""
     head = choose_head(bundle, "", "live")
     engine, rows = open_engine(bundle.encoder, head.hop), []
     with Progress("answering", len(chosen)) as progress:
@@ -227,7 +227,7 @@ def as_text(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def draw(rows: Sequence[dict[str, Any]], path: Path) -> None:
-    """Accuracy over SNR, one line a family, and all."""
+    """Accuracy over SNR, one line per family, and all."""
     from matplotlib.figure import Figure
 
     signals = [row for row in rows if row["name"] != NOISE]

@@ -157,7 +157,7 @@ def judge(head: Head, known: Heard, new: Heard, label: NDArray[np.int64], names:
 
 
 def as_text(result: dict[str, Any]) -> str:
-    """One type a line, then the means."""
+    """One type per line, then the means."""
     lines = [f"called unknown, %{'all SNRs':>18}{'from 10 dB':>12}   else, from 10 dB, taken for"]
     for name, row in result["types"].items():
         taken = ", ".join(f"{label} {count}" for label, count in row["taken_for"].items())
@@ -178,7 +178,7 @@ def span(value: dict[str, float]) -> str:
 
 
 def draw(result: dict[str, Any], path: Path) -> None:
-    """One bar a type."""
+    """One bar per type."""
     from matplotlib.figure import Figure
 
     rows = sorted(result["types"].items(), key=lambda item: float(item[1]["flagged_high"]))

@@ -44,7 +44,7 @@ STEPS = {5: 100, 10: 150, 50: 250}  # of the supervised network
 
 
 def few_labels(fit: Signals, test: Signals, e_fit: Embeddings, e_test: Embeddings) -> list[dict[str, Any]]:
-    """Class and family accuracy at 10 dB and above for each number of labels a class."""
+    """Class and family accuracy at 10 dB and above for each number of labels per class."""
     high, rows = test.snr_db >= HIGH_DB, []
     features = cumulants(fit.iq[:, -WINDOW:]), cumulants(test.iq[:, -WINDOW:])
     family = np.array([FAMILIES[name] for name in fit.classes])
@@ -105,7 +105,7 @@ def as_text(result: dict[str, Any]) -> str:
             f"{HIGH_DB:g} dB {found['flagged_high']:.1f} % ({found['false alarms_high']:.1f} %), "
             f"{found['flagged_at_5']:.1f} % where that is 5 %"
         ]
-    lines += ["", "labels a class              family from 10 dB   class from 10 dB"]
+    lines += ["", "labels per class              family from 10 dB   class from 10 dB"]
     for row in result["few"]:
         shares = "".join(f"{percent(row[what]):>22}" for what in ("family_high", "class_high"))
         lines += [f"{row['labels']:>4} {row['method']:<20}{shares}"]
@@ -131,7 +131,7 @@ def draw(result: dict[str, Any], path: Path) -> None:
             marker="o",
             label=method,
         )
-    right.set(xlabel="labels a class", ylabel="families right from 10 dB, %", xscale="log", ylim=(0, 100))
+    right.set(xlabel="labels per class", ylabel="families right from 10 dB, %", xscale="log", ylim=(0, 100))
     for axes in (left, right):
         axes.grid(alpha=0.3)
         axes.legend()
@@ -156,7 +156,7 @@ def main() -> None:
     )
     parser.add_argument("bundle", nargs="?", default="radio")
     parser.add_argument("--each", type=int, default=30, help="test signals of a class")
-    parser.add_argument("--labels", type=int, default=100, help="labels a class of the shipped head")
+    parser.add_argument("--labels", type=int, default=100, help="labels per class of the shipped head")
     parser.add_argument("--seed", type=int, default=0, help="of the labels, as given to wavetell fit")
     parser.add_argument("--out", type=Path, default=Path("runs/radio/accuracy"))
     parser.add_argument("--keep", type=Path, metavar="FILE", help="write the bundle with its accuracy by SNR")

@@ -35,7 +35,7 @@ def bursts(rate_hz: float) -> Samples:
 
 
 def rate(push: Callable[[Samples], object], x: Samples) -> float:
-    """Million samples a second of CPU time."""
+    """Million samples per second of CPU time."""
     began = time.process_time()
     for i in range(0, len(x), BLOCK):
         push(x[i : i + BLOCK])

@@ -25,7 +25,7 @@ SEEDS = 20
 
 
 def rate(make: Callable[[], object], samples: int) -> float:
-    """Million samples a second of CPU time."""
+    """Million samples per second of CPU time."""
     began = time.process_time()
     make()
     return samples / 1e6 / (time.process_time() - began)

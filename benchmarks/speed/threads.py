@@ -21,7 +21,7 @@ TURN_S = 0.2
 
 
 def turn(engine: Engine, work: list[tuple[Stream, Samples]]) -> float:
-    """Samples a second over a short turn."""
+    """Samples per second over a short turn."""
     begin, pushes = time.perf_counter(), 0
     while time.perf_counter() < begin + TURN_S:
         engine.push(work)
@@ -35,7 +35,7 @@ def main() -> None:
     cores = len(os.sched_getaffinity(0))
     encoder = Encoder(EncoderShape())
     rng = np.random.default_rng(0)
-    print(f"thousand samples a second, one thread and {cores}")
+    print(f"thousand samples per second, one thread and {cores}")
     for backend in ("native", "native-bf16"):
         engines = [open_engine(encoder, 100, backend, threads) for threads in (1, cores)]
         for streams, chunk in CONFIGURATIONS:

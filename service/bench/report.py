@@ -25,7 +25,7 @@ def speeds(lines: list[Line]) -> str:
     for row, group in zip(rows[1:], groups(lines).values(), strict=True):
         errors = [line.max_error for line in group if line.max_error is not None]
         row.append(f"{max(errors):.1e}" if errors else "")
-    return "thousand samples a second, by chunk\n" + aligned(rows)
+    return "thousand samples per second, by chunk\n" + aligned(rows)
 
 
 def times(lines: list[Line]) -> str:

@@ -66,14 +66,14 @@ def run(args: argparse.Namespace) -> None:
         methods=tuple(args.methods.split(",")) if args.methods else (),
         columns=tuple(args.columns.split(",")) if args.columns else (),
         report=args.report,
-        tell=Teller(),
+        progress=ProgressLines(),
         say=lambda text: print(text, file=sys.stderr),
     )
     for path in experiments.run(args.name, settings):
         print(path)
 
 
-class Teller:
+class ProgressLines:
     """Says how far the cells are, and when they will be done."""
 
     def __init__(self) -> None:

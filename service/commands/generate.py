@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> None:
     rate_hz, seconds = parse_number(args.rate, "--rate"), parse_number(args.seconds, "--seconds")
     if rate_hz <= 0 or seconds <= 0 or not len(classes) * 100 <= seconds * rate_hz <= LONGEST:
         raise ConfigError(
-            f"{seconds:g} s at {rate_hz:g} Hz; expected 100 samples a class or more, and at most {LONGEST:,}"
+            f"{seconds:g} s at {rate_hz:g} Hz; expected 100 samples per class or more, at most {LONGEST:,}"
         )
     if args.seed < 0:
         raise ConfigError(f"--seed is {args.seed}; it must be at least 0")

@@ -29,7 +29,7 @@ export class Eye {
     context.strokeStyle = themed("--accent");
     context.lineWidth = Math.max(1, width / 400);
     context.beginPath();
-    const period = wave.up / clock.rate; // points a symbol
+    const period = wave.up / clock.rate; // points per symbol
     for (let trace = 1; trace < MOST_TRACES; trace++) {
       const from = clock.first * wave.up + (trace - 0.5) * period,
         to = from + SYMBOLS * period;

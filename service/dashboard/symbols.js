@@ -12,7 +12,7 @@ export const EDGE = 8; // samples at each end, where the transform wraps round
 
 export class Symbols {
   constructor() {
-    this.rate = 0; // symbols a sample, smoothed; 0 where no clock was found
+    this.rate = 0; // symbols per sample, smoothed; 0 where no clock was found
   }
 
   // Takes I and Q in turn; gives the wave UP times as dense, the symbol clock, and the symbols.
@@ -81,7 +81,7 @@ function at(wave, { rate, first }, n) {
   return { re, im };
 }
 
-// Turns the symbols back where a carrier is found; its frequency in cycles a symbol, or null.
+// Turns the symbols back where a carrier is found; its frequency in cycles per symbol, or null.
 function derotate(symbols) {
   const { re, im } = symbols,
     size = 2 ** Math.ceil(Math.log2(2 * re.length));

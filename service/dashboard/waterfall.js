@@ -10,7 +10,7 @@ export class Waterfall {
   constructor(canvas) {
     this.canvas = canvas;
     this.context = canvas.getContext("2d", { alpha: false });
-    this.inner = document.createElement("canvas"); // a pixel a bin and line; the browser stretches it
+    this.inner = document.createElement("canvas"); // a pixel per bin and line; the browser stretches it
   }
 
   theme(name) {

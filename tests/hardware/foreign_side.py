@@ -214,7 +214,7 @@ MAKERS = {
 
 
 def measured(job):
-    """Power and occupied band, in cycles a sample, of the modulator alone."""
+    """Power and occupied band, in cycles per sample, of the modulator alone."""
     flow, sink = gr.top_block(), blocks.vector_sink_c()
     wave = MAKERS[job["name"]](Maker(flow, job["seed"], job["rate_hz"]))
     skip, head = blocks.skiphead(gr.sizeof_gr_complex, SKIP), blocks.head(gr.sizeof_gr_complex, LOOK)

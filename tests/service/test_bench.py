@@ -54,7 +54,7 @@ def test_a_table_bars_and_targets_are_printed_and_a_plot_is_drawn(tmp_path):
     drawing = tmp_path / "engine.png"
     done = bench("--chunks", "100", "--streams", "1", "--backends", "torch,recompute", "--plot", str(drawing))
     assert done.returncode == 0, done.stderr
-    assert "thousand samples a second, by chunk" in done.stdout
+    assert "thousand samples per second, by chunk" in done.stdout
     assert "█" in done.stdout
     assert drawing.read_bytes().startswith(b"\x89PNG")
 

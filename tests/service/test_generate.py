@@ -54,7 +54,7 @@ def test_a_clean_recording_has_its_snr(tmp_path):
         (["--classes", "QPSK,FOO"], "there is no class 'FOO'"),
         (["--snr", "loud"], "--snr is 'loud'; it must be a number"),
         (["--snr", "20..10"], "snr_db is 20.0..10.0"),
-        (["--seconds", "0"], "expected 100 samples a class or more"),
+        (["--seconds", "0"], "expected 100 samples per class or more"),
         (["--type", "cu8"], "type is 'cu8'; generated recordings are cf32_le, ci16_le or ci8"),
         (["--seed", "-1"], "--seed is -1; it must be at least 0"),
     ],

@@ -36,4 +36,4 @@ def test_a_model_with_a_front_end_wants_recordings(tmp_path, capsys):
     (tmp_path / "set.pkl").write_bytes(b"")
     flags = ["--data", str(tmp_path / "set.pkl"), "--out", str(tmp_path / "out.safetensors")]
     assert main(["fit", "radio", *flags]) == 2
-    assert "no folder of recordings" in capsys.readouterr().err
+    assert "not a folder of recordings" in capsys.readouterr().err

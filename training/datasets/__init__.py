@@ -40,7 +40,7 @@ def open_stretches(path: str | Path) -> Iterator[LabelledStretch]:
     """The labelled stretches of a folder of recordings, with all that was recorded before them."""
     path = Path(path)
     if not path.is_dir():
-        raise ConfigError(f"{str(path)!r} is no folder of recordings, which a model with a front end needs")
+        raise ConfigError(f"{str(path)!r} is not a folder of recordings; a model with a front end needs one")
     if (path / "labels.csv").exists():
         from training.datasets.ota433 import ota433_stretches
 

@@ -1,12 +1,12 @@
-"""What may happen to a signal on its way without changing its modulation, as settings of a random change.
+"""Augmentation: random changes of a signal that keep its modulation.
 
     y[n] = g exp(j (phi + 2 pi f n)) x[n + s] + v[n],   scaled to unit power
 
-phi ~ U(-rotation, rotation) rad, f ~ U(-cfo, cfo) cycles a sample, g ~ U(-level_db, level_db) dB, s from
+phi ~ U(-rotation, rotation) rad, f ~ U(-cfo, cfo) cycles per sample, g ~ U(-level_db, level_db) dB, s from
 0..shift samples around the frame's end, and v white with a standard deviation of I and of Q, relative to the
 frame's RMS, ~ U(0, noise). Noise is followed by the scaling to unit power, and the level comes last. A frame
-may also have its samples put into random order, one order for the whole batch: at one sample a symbol, order
-carries nothing.
+may also have its samples put into random order, one order for the whole batch: at one sample per symbol,
+order carries nothing.
 
 >>> Augment(rotation=np.pi).apply(torch.ones(1, 50, 2), np.random.default_rng(0)).shape
 torch.Size([1, 50, 2])
@@ -30,7 +30,7 @@ class Augment:
     """Ranges of the random changes; zero leaves a change out."""
 
     rotation: float = 0.0  # rad
-    cfo: float = 0.0  # cycles a sample
+    cfo: float = 0.0  # cycles per sample
     level_db: float = 0.0
     noise: float = 0.0  # relative to the RMS
     shift: int = 0  # samples
@@ -53,8 +53,8 @@ class Augment:
         if self.rotation or self.cfo:
             phase = rng.uniform(-self.rotation, self.rotation, (B, 1))
             phase = phase + 2 * np.pi * rng.uniform(-self.cfo, self.cfo, (B, 1)) * np.arange(T)
-            turn = torch.from_numpy(np.exp(1j * phase).astype(np.complex64))  # (B, T)
-            x = torch.view_as_real(torch.view_as_complex(x.contiguous()) * turn)
+            rotation = torch.from_numpy(np.exp(1j * phase).astype(np.complex64))  # (B, T)
+            x = torch.view_as_real(torch.view_as_complex(x.contiguous()) * rotation)
         if self.noise:
             sigma = rng.uniform(0, self.noise, (B, 1, 1)).astype(np.float32)
             x = x + torch.from_numpy(sigma * rng.standard_normal((B, T, 2), np.float32))

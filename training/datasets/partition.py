@@ -1,6 +1,6 @@
-"""Who has which frames: the paper's ways of dividing a set among clients, and label budgets.
+"""Partitions: the paper's ways of dividing a set among clients, and label budgets.
 
-With Dirichlet(alpha) each class is divided for itself: fractions x ~ Dir(alpha, ..., alpha) over the clients,
+With Dirichlet(alpha) each class is divided separately: fractions x ~ Dir(alpha, ..., alpha) over the clients,
 small alpha for very uneven ones. With clusters the fractions are drawn over clusters, and a cluster's
 members share its part evenly: 16 clients in five clusters of 3, 3, 3, 3 and 4 in the paper.
 """

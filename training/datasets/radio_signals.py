@@ -1,7 +1,7 @@
-"""Labelled signals for the model `radio`: one emission each, as the front end hands it to the encoder.
+"""Labelled signals for the model `radio`: one emission each, as the front end gives it to the encoder.
 
 An emission begins after a pause of noise and lasts until the front end has given enough of it. What the front
-end does not find, or loses before that, is counted as missed and drawn anew.
+end does not find, or loses before that, is counted as missed and drawn again.
 
 >>> make_signals(("OOK", "GMSK"), (2, 2), samples=512, conditions=Conditions(), seed=1).iq.shape
 (4, 512)

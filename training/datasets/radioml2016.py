@@ -43,4 +43,4 @@ def snr_db(condition: object, path: Path) -> float:
         return MIGOU_SNR_DB[condition]
     if isinstance(condition, int | float | np.integer | np.floating):
         return float(condition)
-    raise FormatError(f"{path.name}: condition {condition!r} is no SNR")
+    raise FormatError(f"{path.name}: condition {condition!r} is not an SNR")

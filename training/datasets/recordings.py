@@ -22,7 +22,7 @@ class LabelledStretch:
 
     @property
     def samples(self) -> Samples:
-        """Those of the stretch alone."""
+        """The samples of the stretch alone."""
         return self.recording[self.start : self.end]
 
 
@@ -37,6 +37,6 @@ def all_samples(recording: Recording) -> Samples:
 
 
 def cut(samples: Samples, length: int) -> Samples:
-    """Consecutive frames (n, length); a rest that is no whole frame is left out."""
+    """Consecutive frames (n, length); an incomplete last frame is left out."""
     n = len(samples) // length
     return samples[: n * length].reshape(n, length)

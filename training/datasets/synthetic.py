@@ -64,7 +64,7 @@ class Signal:
 
 @dataclass(frozen=True)
 class SyntheticFrames(Frames):
-    """Frames, and the parameters nobody but their maker knows."""
+    """Frames, and the parameters that only the generator knows."""
 
     gain: NDArray[np.float32]  # (n,)
     phase: NDArray[np.float32]  # (n,)
@@ -130,7 +130,7 @@ def draw_cfo(bands: Sequence[Band], n: int, rng: np.random.Generator) -> NDArray
 def carriers(
     gain: NDArray[np.float32], phase: NDArray[np.float32], cfo: NDArray[np.float32], samples: int, past: int
 ) -> Samples:
-    """A exp(j (theta + 2 pi df n / N)) for n = -past .. N-1, by doubling: cheaper than an exp a sample."""
+    """A exp(j (theta + 2 pi df n / N)) for n = -past .. N-1, by doubling: cheaper than an exp per sample."""
     T = past + samples
     start = phase - 2 * np.pi * cfo.astype(np.float64) * past / samples
     out = np.empty((len(gain), T), np.complex64)
@@ -173,9 +173,9 @@ Heterogeneity = Literal["labels", "snr", "cfo"]
 
 
 def listener(labels: int, samples: int) -> Client:
-    """Who hears the paper's signals from a radio: all classes alike, any phase, a drifting carrier.
+    """A client that receives the paper's signals by radio: all classes alike, any phase, a drifting carrier.
 
-    The paper's clients know the phase to a 32nd of a turn, which no receiver does.
+    The paper's clients know the phase to a 32nd of a cycle, which no receiver does.
     """
     signal = Signal(samples, snr_db=(-5.0, 20.0), phase=(0.0, 2 * np.pi), cfo=(Band(1.0, -0.1, 0.1),))
     counts = scaled((1,) * len(CLASSES), labels)
@@ -192,7 +192,7 @@ def paper_clients(
     """The paper's four clients.
 
     Their classes always differ; with ``heterogeneity`` "snr" or "cfo" their SNR ranges or mixtures of carrier
-    offsets do too. ``test`` frames a client are by default a tenth of the labelled ones, as in the paper.
+    offsets do too. ``test`` frames per client are by default a tenth of the labelled ones, as in the paper.
     """
     clients = []
     for i, shares in enumerate(SHARES):

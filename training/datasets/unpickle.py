@@ -58,5 +58,5 @@ def load_arrays(path: Path) -> dict[Any, np.ndarray[Any, Any]]:
         raise FormatError(f"{path.name}: expected a dictionary of arrays, but got {type(content).__name__}")
     for key, value in content.items():
         if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiuc":
-            raise FormatError(f"{path.name}: entry {key!r} is no array of numbers")
+            raise FormatError(f"{path.name}: entry {key!r} is not an array of numbers")
     return content

@@ -1,4 +1,4 @@
-"""A share of right answers and how sure it is (Wilson's 95 % interval).
+"""Accuracy with Wilson's 95 % interval.
 
 >>> str(Accuracy(750, 1000))
 '75.0 % (72.2-77.6)'

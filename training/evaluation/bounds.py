@@ -12,9 +12,9 @@ The expected gradient norm at the signal-to-noise ratio g exceeds the clean one 
     ReLU      [2 (K + 2) G + Gamma L_x sqrt(T (K + 2)^3 P / g)] sum_l L_theta(l)
     Softplus  (K + 2) Gamma_J G Psi sqrt(T P / g) + Gamma L_x sqrt(T (K + 2)^3 P / g) sum_l L_theta(l)
 
-The first term for ReLU does not vanish with the noise; both for Softplus do. Gamma_J, how fast the Jacobian
-turns, has no formula in the paper: it is estimated from below on frames. Bounds are far beyond what a float
-holds, so logarithms to base 10 are given.
+The first term for ReLU does not vanish with the noise; both for Softplus do. Gamma_J, the Lipschitz constant
+of the Jacobian, has no formula in the paper: it is estimated from below on frames. Bounds are far beyond what
+a float holds, so logarithms to base 10 are given.
 """
 
 import math
@@ -86,8 +86,8 @@ class Constants:
         grows = self.log_smoothness + self.log_lipschitz_input + noise + self.log_lipschitz_layers
         if activation != "softplus":
             return log_sum([grows, self.log_floor])
-        turn = math.log10((K + 2) * jacobian * self.layers) + math.log10(T * P / snr) / 2
-        return log_sum([grows, turn + self.log_loss_gradient])
+        varies = math.log10((K + 2) * jacobian * self.layers) + math.log10(T * P / snr) / 2
+        return log_sum([grows, varies + self.log_loss_gradient])
 
     @property
     def log_lipschitz_layers(self) -> float:
@@ -158,7 +158,7 @@ def gradient(encoder: Encoder, frames: Tensor) -> Tensor:
     return torch.cat([g.flatten() for g in torch.autograd.grad(loss, list(encoder.parameters()))])
 
 
-def jacobian_turn(encoder: Encoder, frames: Tensor, step: float = 0.05) -> float:
+def jacobian_slope(encoder: Encoder, frames: Tensor, step: float = 0.05) -> float:
     """A lower estimate of Gamma_J: the largest |u'J(x + d) - u'J(x)| / |d| on frames, with random unit u."""
     generator = torch.Generator().manual_seed(0)
     largest = 0.0
@@ -183,14 +183,14 @@ def report(encoder: Encoder, snrs_db: Sequence[float] = (-10, 0, 10, 20, 40), se
     for activation in ("relu", "softplus"):
         same = Encoder.from_arrays(replace(encoder.shape, activation=activation), encoder.arrays())
         known = constants(same, frames)
-        turn = jacobian_turn(same, frames)
+        slope = jacobian_slope(same, frames)
         clean = gradient(same, frames)
         for snr_db in snrs_db:
             snr = 10 ** (snr_db / 10)
             sigma = math.sqrt(known.power / snr)
             noisy = [gradient(same, frames + sigma * draw) for draw in noise]
             norm = float(clean.norm())
-            bound = log_sum([math.log10(norm), known.log_excess(same.shape.activation, snr, turn)])
+            bound = log_sum([math.log10(norm), known.log_excess(same.shape.activation, snr, slope)])
             mean = float(torch.stack([g.norm() for g in noisy]).mean())
             moved = float(torch.stack([(g - clean).norm() for g in noisy]).mean())
             floor = known.log_floor if activation == "relu" else -math.inf

@@ -1,6 +1,6 @@
-"""How good a model is: accuracy by client and by SNR, confusion, and the rows that it must be held against.
+"""How good a model is: accuracy by client and by SNR, confusion, and baselines.
 
-Beside the model stand the same heads on an untrained encoder and on cumulants, fitted on the same labels, and
+The baselines are the same heads on an untrained encoder and on cumulants, fitted on the same labels, and
 the likelihood limit. Test frames are drawn with seeds of their own, after everything was chosen.
 """
 
@@ -29,7 +29,7 @@ Embed = Callable[[NDArray[np.complex64]], Embeddings]
 
 @dataclass(frozen=True)
 class Answers:
-    """What one method said of one client's test frames."""
+    """The answers of one method for one client's test frames."""
 
     said: Labels  # (n,) indices of the set's classes
     truth: Labels  # (n,)
@@ -78,7 +78,7 @@ def labelled_frames(client: Client, number: int, seed: int, past: int = 0) -> Sy
 
 
 def fresh_frames(client: Client, number: int, seed: int, past: int = 0) -> SyntheticFrames:
-    """Fresh frames to test a client's head on."""
+    """Fresh frames to test per client's head on."""
     return make_frames(client.signal, client.test, word(seed, number, TEST), past)
 
 
@@ -88,7 +88,7 @@ def word(seed: int, number: int, purpose: int) -> int:
 
 
 def embedder(encoder: Encoder, mode: Mode, window: int, hop: int, agc_samples: float) -> Embed:
-    """What turns samples into embeddings in this mode."""
+    """The function from samples to embeddings in this mode."""
     if mode == "frame":
         return lambda iq: embed_frames(encoder, iq)
     return lambda iq: embed_live(encoder, iq, hop=hop, window=window, agc_samples=agc_samples)

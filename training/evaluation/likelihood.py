@@ -1,10 +1,11 @@
 """The likelihood limit of the synthetic set: what no classifier can beat.
 
-Given gain A, phase, carrier offset and SNR the samples of a frame are independent: y being one turned back,
+Given gain A, phase, carrier offset and SNR the samples of a frame are independent: with y derotated by phase
+and carrier offset,
 
     log p(r) = sum_n log [ 1/M sum_s exp(-|y[n] - A s|^2 / v) / (pi v) ],      v = A^2 E|s|^2 / SNR
 
-The parameters are integrated out over the very distributions that `training.datasets.synthetic` draws them
+The parameters are integrated out over the distributions that `training.datasets.synthetic` draws them
 from, and the best answer is the class with the largest prior times likelihood. The steps of the quadrature
 are about one standard deviation of each parameter's estimate, for which the midpoint rule on a smooth peak is
 nearly exact. A first pass, at the gain that the frame's power suggests, finds the cells of SNR, phase and
@@ -56,7 +57,7 @@ def limit(signal: Signal, priors: Sequence[float], frames: SyntheticFrames, know
 
 
 def posteriors(signal: Signal, priors: Sequence[float], iq: Samples) -> Real:
-    """Class probabilities (n, classes) of frames whose parameters nobody knows."""
+    """Class probabilities (n, classes) of frames with unknown parameters."""
     scores = marginal_scores(signal, iq) + log_priors(priors)
     return np.asarray(np.exp(scores - logsumexp(scores, axis=1, keepdims=True)))
 
@@ -140,7 +141,7 @@ def refine(signal: Signal, level: Level, points: Points, iq: Samples, cell: NDAr
 
 
 def log_likelihood(y: Samples, points: Points, gain: Real, snr: Real) -> Real:
-    """log p of frames (n, N) turned back to phase 0, each with its gain and SNR; (n,).
+    """log p of frames (n, N) derotated to phase 0, each with its gain and SNR; (n,).
 
     With every point s its mirror image -s is a point too: the pair makes exp(x) (1 + exp(-2 x)). I and Q of
     QAM are independent, and each is a mixture over its levels alone.

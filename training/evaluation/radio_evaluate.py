@@ -19,7 +19,7 @@ from training.signals.conditions import Conditions
 
 TEST = 1_000_002  # second word of a seed: what the signals are for
 EDGES_DB = (0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0)
-HIGH_DB = 10.0  # from here on the families must be right
+HIGH_DB = 10.0  # the accuracy of families is judged from here on
 BINS = 15  # of probability, for the calibration error
 Embeddings = NDArray[np.float32]
 Real = NDArray[np.float64]
@@ -58,7 +58,7 @@ class Judged:
 
 
 def judge(head: Head, embeddings: Embeddings, truth: Sequence[str], snr_db: NDArray[np.float32]) -> Judged:
-    """What the head says of these."""
+    """The head's answers for these embeddings."""
     chosen, probabilities = head.answer(embeddings)
     together = head.family_probabilities(probabilities)
     return Judged(
@@ -171,5 +171,5 @@ def standardised(head: Head, data: OpenSetData) -> Head:
 
 
 def percent(found: NDArray[np.bool_]) -> float:
-    """How many of them."""
+    """The share in per cent."""
     return 100 * float(np.mean(found))

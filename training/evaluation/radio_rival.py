@@ -1,4 +1,4 @@
-"""A supervised rival of the model `radio`: a network of the encoder's shape, trained on the labels alone."""
+"""A supervised baseline for `radio`: a network of the encoder's shape, trained on the labels alone."""
 
 import numpy as np
 import torch
@@ -11,15 +11,15 @@ from streaming.encoder import Encoder, EncoderShape, iq
 from training.datasets.augment import Augment, unit_power
 from training.heads.fit import Labels
 from training.pretraining.encode import encode
-from training.pretraining.initialisation import Start, redraw
+from training.pretraining.initialisation import Initialisation, redraw
 
 CROP = 512  # samples of a signal that a step looks at
 
 
 def train_rival(
-    shape: EncoderShape, start: Start, signals: Samples, labels: Labels, *, steps: int, seed: int
+    shape: EncoderShape, start: Initialisation, signals: Samples, labels: Labels, *, steps: int, seed: int
 ) -> Encoder:
-    """An encoder whose outputs are the classes' scores; crops, turns and small offsets as it learns."""
+    """An encoder whose outputs are the classes' scores; trained on crops, rotated and shifted at random."""
     classes = int(labels.max()) + 1
     network = Encoder(EncoderShape(**{**vars(shape), "outputs": classes}), seed)
     redraw(network, start, seed)

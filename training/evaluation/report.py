@@ -11,7 +11,7 @@ from training.evaluation.evaluate import Row
 
 
 def as_text(rows: Sequence[Row]) -> str:
-    """A table: one method a line, one client a column, accuracy in percent."""
+    """A table: one method per line, one client per column, accuracy in percent."""
     clients = list(rows[0].clients)
     width = max(len(row.name) for row in rows) + 2
     lines = [" " * width + "".join(f"{name:>10}" for name in clients) + "      mean (95 %)   refused"]

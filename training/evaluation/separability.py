@@ -1,4 +1,4 @@
-"""From a head's margins, the SNR above which its decisions hold: the paper's separability result as a tool.
+"""From a head's margins, the SNR above which its decisions hold: the paper's separability result.
 
 A pair's plane (for RBF in the kernel's own feature space) has a unit normal w. If clean features lie within
 the radius rho and at least mu from the plane, and the noise on a feature is Gaussian with covariance at most

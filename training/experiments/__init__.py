@@ -14,7 +14,7 @@ from training.experiments import complexity, distributions, mobility, rates
 from training.experiments.cases import Case, missing
 from training.experiments.cells import Cell, cached, commit, machine
 from training.experiments.output import Found, write_table
-from training.experiments.runner import Told, run_cells
+from training.experiments.runner import OnProgress, run_cells
 from training.experiments.scale import SCALES, Scale, find_scale
 from training.experiments.tables import TABLES, Column, Table, methods_of
 from training.methods import METHODS
@@ -41,7 +41,7 @@ class Settings:
     methods: tuple[str, ...] = ()  # only these; empty: all
     columns: tuple[str, ...] = ()
     report: bool = False  # write tables of the cells that are there, and run nothing
-    tell: Told = lambda done, total, cell: None
+    progress: OnProgress = lambda done, total, cell: None
     say: Callable[[str], None] = print
 
     def __post_init__(self) -> None:
@@ -72,7 +72,9 @@ def run(name: str, settings: Settings) -> list[Path]:
     if name == "label-distributions":
         return distributions.write(settings.folder, settings.data)
     if name == "rates":
-        return rates.write(settings.folder, settings.scale, settings.data, settings.workers, settings.tell)
+        return rates.write(
+            settings.folder, settings.scale, settings.data, settings.workers, settings.progress
+        )
     return run_table(TABLES[name], settings)
 
 
@@ -81,7 +83,7 @@ def run_all(settings: Settings) -> list[Path]:
     cells: list[Cell] = []
     for table in TABLES.values():
         cells += table_cells(table, settings)
-    run_cells(cells, settings.folder / "cache", settings.workers, settings.tell)
+    run_cells(cells, settings.folder / "cache", settings.workers, settings.progress)
     paths = []
     for name in EXPERIMENTS:
         absent = missing(Case("migou"), settings.data) if name == "label-distributions" else None
@@ -100,13 +102,16 @@ def run_table(table: Table, settings: Settings) -> list[Path]:
     for column in table.columns:
         absent = missing(column.case, settings.data)
         if absent is not None:
-            told = f"{table.name}, column {column.title}: needs {absent.name}; put it into {absent.parent}/"
+            what = f"{table.name}, column {column.title}"
+            message = f"{what}: needs {absent.name}; put it into {absent.parent}/"
             if not columns:
-                raise ConfigError(told)
-            settings.say(told)
+                raise ConfigError(message)
+            settings.say(message)
     started = time.monotonic()
     if not settings.report:
-        run_cells(table_cells(table, settings), settings.folder / "cache", settings.workers, settings.tell)
+        run_cells(
+            table_cells(table, settings), settings.folder / "cache", settings.workers, settings.progress
+        )
     found: Found = {}
     for column in columns:
         for method in chosen_methods(table, column, settings):

@@ -2,7 +2,7 @@
 
 Synthetic frames are made here. Measured ones come from the sets' own files, divided among clients class by
 class from Dirichlet(alpha); where the paper asks for more frames than a set holds (2,500 for each of four
-clients of DeepSig's 4,096 a class and SNR), the clients get what there is.
+clients of DeepSig's 4,096 per class and SNR), the clients get what there is.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ FILES = {"migou": "migou_dataset_19.08_400000x128.pkl", "deepsig": "GOLD_XYZ_OSC
 VALIDATION = 1_000_003  # third word of a seed; see training.evaluation.evaluate
 FOUR = (1, 1, 1, 1)
 FEWEST = 16  # frames below which a client of a measured set is left out
-CELL, CELL_LABELLED = 2_500, 0.2  # DeepSig: frames a client, class and SNR, and the share with labels
+CELL, CELL_LABELLED = 2_500, 0.2  # DeepSig: frames per client, class and SNR, and the share with labels
 Rows = NDArray[np.int64]
 
 
@@ -98,7 +98,7 @@ def synthetic(case: Case, scale: Scale, seed: int) -> Opened:
 
 
 def migou(case: Case, scale: Scale, seed: int, data: Path) -> Opened:
-    """MIGOU-MOD: so many labelled and unlabelled frames a client."""
+    """MIGOU-MOD: so many labelled and unlabelled frames per client."""
     frames = whole(data / FILES["migou"])
     wanted = (round(case.labels * scale.labels), scale.test, scale.validation)
     most = sum(wanted) + round(case.unlabelled * scale.unlabelled)

@@ -132,7 +132,7 @@ def as_number(value: object) -> float:
     """numpy's numbers, for JSON."""
     if isinstance(value, np.generic):
         return float(value)
-    raise TypeError(f"{type(value).__name__} is no number")
+    raise TypeError(f"{type(value).__name__} is not a number")
 
 
 def commit() -> str:

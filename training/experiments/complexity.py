@@ -70,7 +70,7 @@ def cost(name: str, network: nn.Module, rounds: int, moved: str = "") -> Cost:
         2 * padded_multiply_adds(network.shape, SAMPLES) / 1e6 if isinstance(network, Encoder) else needed
     )
     weights = sum(parameter.numel() for parameter in network.parameters())
-    if isinstance(network, Encoder):  # a gain is no weight of its own: W = g v / |v|
+    if isinstance(network, Encoder):  # a gain is not a separate weight: W = g v / |v|
         weights -= sum(p.numel() for n, p in network.named_parameters() if n.endswith(".g"))
     paper = PAPER_MFLOP.get(name)
     return Cost(METHODS[name]().title, weights, paper, counted, needed, rounds, nbytes, rounds * nbytes)
@@ -124,7 +124,7 @@ def write(folder: Path) -> list[Path]:
         "# Complexity: frames of 100 samples, four classes",
         "",
         "| method | weights | MFLOP: paper | as the paper counts | really needed | rounds in the paper | "
-        "bytes a client and round | MB a client in all |",
+        "bytes per client and round | MB per client in all |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:

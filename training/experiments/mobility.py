@@ -2,12 +2,12 @@
 
 A transmitter that approaches at v is heard f_c v / c too high, which in a receiver that samples at f_s is
 
-    df = f_c v / (f_s c)   cycles a sample,      N df   cycles a frame of N samples
+    df = f_c v / (f_s c)   cycles per sample,      N df   cycles per frame of N samples
 
-A car at 30 m/s, on 2.4 GHz, heard at 1 MS/s turns by 0.024 cycles in a frame of 100 samples: the second of
-the paper's four regimes.
+A car at 30 m/s, on 2.4 GHz, received at 1 MS/s advances by 0.024 cycles in a frame of 100 samples: the second
+of the paper's four regimes.
 
->>> round(frame_offset(cycles_a_sample(speed=30.0, carrier_hz=2.4e9, rate_hz=1e6), samples=100), 4)
+>>> round(frame_offset(cycles_per_sample(speed=30.0, carrier_hz=2.4e9, rate_hz=1e6), samples=100), 4)
 0.024
 >>> regime(0.024)
 (0.01, 0.1)
@@ -25,7 +25,7 @@ SPEEDS = {"walker": 1.4, "car": 30.0, "train": 90.0, "airliner": 250.0, "satelli
 RADIOS = ((433.92e6, 250e3), (2.4e9, 1e6), (28e9, 1e6))  # carrier and sample rate
 
 
-def cycles_a_sample(speed: float, carrier_hz: float, rate_hz: float) -> float:
+def cycles_per_sample(speed: float, carrier_hz: float, rate_hz: float) -> float:
     """The normalised carrier offset, to first order in v / c.
 
     Parameters
@@ -39,12 +39,12 @@ def cycles_a_sample(speed: float, carrier_hz: float, rate_hz: float) -> float:
 
 
 def frame_offset(offset: float, samples: int) -> float:
-    """Cycles a frame, as the synthetic set counts them, from cycles a sample."""
+    """Cycles per frame, as the synthetic set counts them, from cycles per sample."""
     return offset * samples
 
 
 def speed_of(offset: float, carrier_hz: float, rate_hz: float, samples: int) -> float:
-    """The speed in m/s behind an offset in cycles a frame.
+    """The speed in m/s behind an offset in cycles per frame.
 
     >>> round(speed_of(0.01, carrier_hz=2.4e9, rate_hz=1e6, samples=100), 1)
     12.5
@@ -53,7 +53,7 @@ def speed_of(offset: float, carrier_hz: float, rate_hz: float, samples: int) -> 
 
 
 def regime(offset: float) -> tuple[float, float] | None:
-    """The regime of the paper's mixture, in cycles a frame, that holds this offset."""
+    """The regime of the paper's mixture, in cycles per frame, that holds this offset."""
     return next(((low, high) for low, high in BANDS if low <= abs(offset) <= high), None)
 
 
@@ -63,7 +63,7 @@ def write(folder: Path) -> list[Path]:
     rows = []
     for what, speed in SPEEDS.items():
         for carrier_hz, rate_hz in RADIOS:
-            offset = frame_offset(cycles_a_sample(speed, carrier_hz, rate_hz), FRAME)
+            offset = frame_offset(cycles_per_sample(speed, carrier_hz, rate_hz), FRAME)
             band = regime(offset)
             shown = "beyond" if band is None else f"U[{band[0]:g}, {band[1]:g}]"
             rows.append([what, speed, carrier_hz, rate_hz, f"{offset:.3g}", shown])

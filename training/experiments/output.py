@@ -60,9 +60,9 @@ def write_csv(table: Table, found: Found, path: Path) -> None:
                     numbers = [f"{value:.2f}" for value in (s.mean, s.half, s.spread)]
                     above = "" if limit is None else f"{limit.mean:.2f}"
                     paper = published(table, name, i)
-                    told = "" if paper is None else paper
+                    quoted = "" if paper is None else paper
                     out.writerow(
-                        [METHODS[name]().title, column.title, told, *numbers, s.seeds, s.frames, above]
+                        [METHODS[name]().title, column.title, quoted, *numbers, s.seeds, s.frames, above]
                     )
 
 
@@ -145,7 +145,7 @@ def draw_curves(rows: Sequence[Sequence[object]], path: Path) -> None:
 
 
 def draw_snr(cells: dict[str, list[Result]], title: str, path: Path) -> Path:
-    """Accuracy against SNR, one line a method."""
+    """Accuracy against SNR, one line per method."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 5.5), layout="constrained")

@@ -19,7 +19,7 @@ ACCURACY: Numbers = {
     "fedssl-amc": (66.69, 84.55, 36.08),
 }
 
-# The synthetic set with 2,800, 4,200, 7,000, 9,800 and 14,000 labels a client.
+# The synthetic set with 2,800, 4,200, 7,000, 9,800 and 14,000 labels per client.
 LABELS: Numbers = {
     "fedavg": (41.61, 41.52, 41.25, 41.98, 42.62),
     "fedeamc": (27.34, 27.34, 41.42, 42.88, 43.69),
@@ -51,7 +51,7 @@ SNR_CLIENTS: Numbers = {
     "fedssl-amc": (40.36, 47.93, 84.36, 91.43),
 }
 
-# Mixtures of carrier offsets, 2,800 and 14,000 labels a client.
+# Mixtures of carrier offsets, 2,800 and 14,000 labels per client.
 CFO: Numbers = {
     "fedavg": (42.30, 42.54),
     "fedeamc": (27.34, 27.34),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from training.experiments.cases import Case
 from training.experiments.cells import Cell, run_cell
-from training.experiments.runner import Told, run_cells
+from training.experiments.runner import OnProgress, run_cells
 from training.experiments.scale import RATES, Scale
 from training.experiments.summary import summarise
 from training.experiments.tables import LEARNT
@@ -35,10 +35,10 @@ def cells(scale: Scale, data: Path) -> list[Cell]:
     ]
 
 
-def write(folder: Path, scale: Scale, data: Path, workers: int, tell: Told) -> list[Path]:
+def write(folder: Path, scale: Scale, data: Path, workers: int, progress: OnProgress) -> list[Path]:
     """rates.csv and rates.md."""
     trials = cells(scale, data)
-    run_cells(trials, folder / "cache", workers, tell)
+    run_cells(trials, folder / "cache", workers, progress)
     rows = [(cell, summarise([run_cell(cell, folder / "cache")])) for cell in trials]
     paths = [folder / "rates.csv", folder / "rates.md"]
     with paths[0].open("w", newline="") as file:

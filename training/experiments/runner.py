@@ -14,22 +14,22 @@ from typing import Any
 
 from training.experiments.cells import Cell, cached, digest, run_cell
 
-Told = Callable[[int, int, Cell | None], None]  # cells done, cells in all, the one done last
+OnProgress = Callable[[int, int, Cell | None], None]  # cells done, cells in all, the one done last
 
 
-def run_cells(cells: Sequence[Cell], cache: Path, workers: int, tell: Told) -> None:
+def run_cells(cells: Sequence[Cell], cache: Path, workers: int, progress: OnProgress) -> None:
     """Run what is missing."""
     unique = list({cell.key: cell for cell in cells}.values())
     left = [cell for cell in unique if cached(cell, cache) is None]
     done = len(unique) - len(left)
-    tell(done, len(unique), None)
+    progress(done, len(unique), None)
     if not left:
         return
     if workers == 1:
         for cell in left:
             quiet(cell, cache)
             done += 1
-            tell(done, len(unique), cell)
+            progress(done, len(unique), cell)
         return
     with ProcessPoolExecutor(workers, mp.get_context("spawn"), start_worker) as pool:
         running = {pool.submit(run_group, group, cache): group for group in grouped(left)}
@@ -39,7 +39,7 @@ def run_cells(cells: Sequence[Cell], cache: Path, workers: int, tell: Told) -> N
             for future in finished:
                 future.result()
                 done += len(running[future])
-                tell(done, len(unique), running[future][-1])
+                progress(done, len(unique), running[future][-1])
 
 
 def grouped(cells: Sequence[Cell]) -> list[list[Cell]]:
@@ -51,7 +51,7 @@ def grouped(cells: Sequence[Cell]) -> list[list[Cell]]:
 
 
 def start_worker() -> None:
-    """One thread a worker; its small progress bars would only disturb the large one."""
+    """One thread per worker; its small progress bars would only disturb the large one."""
     import torch
 
     torch.set_num_threads(1)

@@ -29,11 +29,11 @@ class Scale:
     measured: tuple[int, int]  # rounds and epochs of supervised methods on MIGOU and DeepSig
     labels: float = 1.0  # share of the paper's labels
     unlabelled: float = 1.0  # share of the paper's unlabelled frames
-    test: int = 5_000  # frames a client and seed
+    test: int = 5_000  # frames per client and seed
     validation: int = 500
     look: int = 1  # rounds between two looks at validation frames
     tuned: bool = True  # with the chosen learning rates
-    limit_frames: int = 1_000  # test frames a client and seed for the likelihood limit
+    limit_frames: int = 1_000  # test frames per client and seed for the likelihood limit
     recipe_share: float = 1.0  # of the steps of wavetell's recipe: as much time as the others have
 
     def budget_for(self, method: str, measured: bool) -> Budget:

@@ -64,7 +64,7 @@ TABLES = {
         ),
         Table(
             "labels",
-            "accuracy against the number of labels a client, synthetic set",
+            "accuracy against the number of labels per client, synthetic set",
             SYNTHETIC,
             published=published.LABELS,
         ),
@@ -87,7 +87,7 @@ TABLES = {
                 Column(thousands(labels), Case(labels=labels, heterogeneity="cfo"))
                 for labels in (2_800, 14_000)
             ),
-            tuple(name for name in EVERY if name != "limit"),  # seconds a frame: see wavetell evaluate
+            tuple(name for name in EVERY if name != "limit"),  # seconds per frame: see wavetell evaluate
             ("snr",),
             published.CFO,
         ),

@@ -6,9 +6,9 @@ inner products are computed once for all folds and all C, and because a C that b
 solution of every larger C. A C that does not converge is left out, with every larger one.
 
 Probabilities come from a multinomial logistic map of all decisions, fitted on decisions of held-out folds,
-which is what the head will meet. On client 1's labels and an untrained encoder its held-out log-loss was
+as the head will meet them. On client 1's labels and an untrained encoder its held-out log-loss was
 0.642, that of Platt's scaling of the pairs 0.649, that of one temperature 0.676. Its argmax is the answer,
-and its largest value is held against the threshold.
+and its largest value is compared with the threshold.
 
 >>> labels = np.arange(40) % 2
 >>> embeddings = np.random.default_rng(1).normal(3 * labels[:, None], 1, (40, 5)).astype(np.float32)
@@ -37,16 +37,16 @@ log = logging.getLogger(__name__)
 Real = NDArray[np.float64]
 Labels = NDArray[np.int64]
 PAPER_C = (*(10.0**i for i in range(-4, 5)), np.inf)
-LIBSVM_INF = 1e12  # libsvm knows no infinity; no coefficient comes near this
+LIBSVM_INF = 1e12  # libsvm has no infinity; no coefficient comes near this
 MOST = 10_000
-SURE = 0.75  # an answer that is this likely is told, though all labels of a few recordings were clearer
-ENCODED = 0.3  # what an output of the encoder counts where a measure counts 1; chosen on validation signals
-PATIENCE = 300  # steps a label; a machine that cannot separate its classes takes for ever at a large C
+SURE = 0.75  # an answer this probable is reported even where all labels of a few recordings were clearer
+ENCODED = 0.3  # weight of an encoder output where a feature has 1; chosen on validation signals
+PATIENCE = 300  # steps per label; an SVM that cannot separate its classes does not end at a large C
 
 
 @dataclass(frozen=True)
 class Identity:
-    """What a head is for; it is fitted on embeddings that were made so."""
+    """What a head is for: it is fitted on embeddings made with these settings."""
 
     name: str
     classes: tuple[str, ...]
@@ -98,8 +98,8 @@ def fit_head(
 ) -> Fit:
     """The best head of the search, fitted on these labels (n,) of embeddings (n, D).
 
-    Classes without a label are left out of the head: a station answers what it was taught. ``weights`` (D,)
-    say how much each entry of an embedding counts, once all are in units of their spread.
+    Classes without a label are left out of the head: a station answers only what it was taught. ``weights``
+    (D,) weigh the standardised entries of an embedding.
     """
     search = search or Search()
     embeddings, labels, classes = checked(embeddings, labels, identity, search)
@@ -163,7 +163,7 @@ def fit_head(
 
 
 def feature_weights(width: int) -> Real:
-    """What each entry counts of an embedding of the encoder's outputs and behind them the measures."""
+    """The weight of each entry of an embedding: the encoder's outputs, then the features."""
     return np.repeat([ENCODED, 1.0], [width - COUNT, COUNT])
 
 
@@ -173,7 +173,7 @@ def checked(
     """Embeddings, labels renumbered to the classes that occur, and those classes."""
     if embeddings.ndim != 2 or len(embeddings) != len(labels):
         raise InputError(
-            f"embeddings have shape {embeddings.shape}; expected {len(labels)} rows, one a label"
+            f"embeddings have shape {embeddings.shape}; expected {len(labels)} rows, one per label"
         )
     if not np.isfinite(embeddings).all():
         raise InputError("embeddings contain NaN or infinity")

@@ -22,11 +22,11 @@ log = logging.getLogger(__name__)
 def fit_recordings(
     bundle: Bundle, like: Head, folder: str | Path, name: str, search: Search, most: int | None = None
 ) -> Fit:
-    """A head for windows like another's, from at most so many of a folder's labelled stretches."""
+    """A head for the same windows as another, from at most `most` labelled stretches of a folder."""
     embedder = Embedder(bundle, open_engine(bundle.encoder, like.hop), like)
     found: list[tuple[str, NDArray[np.float32]]] = []
     for number, stretch in enumerate(open_stretches(folder), 1):
-        if stretch.label == NOISE:  # the front end says where nothing is, not the head
+        if stretch.label == NOISE:  # the front end reports noise, not the head
             continue
         if stretch.rate_hz is None:
             raise ConfigError(f"{folder} has a recording without a sample rate")

@@ -59,7 +59,7 @@ class Budget:
     level: Level = "rms"  # of the frames
     federated: bool = False  # such classifiers are averaged too
     recipe_share: float = 1.0  # of the steps of wavetell's recipe
-    limit_frames: int = 1_000  # test frames a client for the likelihood limit
+    limit_frames: int = 1_000  # test frames per client for the likelihood limit
 
     def __post_init__(self) -> None:
         whole = ("rounds", "epochs", "batch", "pretrain_rounds", "pretrain_steps", "pretrain_batch")

@@ -22,7 +22,7 @@ from training.methods.rounds import Rounds, arrays_of, load_arrays, mean
 from training.methods.track import Track
 from training.pretraining.checkpoint import Arrays
 
-Network = Callable[[int, int], nn.Module]  # samples a frame, classes
+Network = Callable[[int, int], nn.Module]  # samples per frame, classes
 ASK = 256  # frames asked about at once
 
 

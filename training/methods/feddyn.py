@@ -41,7 +41,7 @@ class FedDyn(FedAvg):
         """Train with the client's term, then move its h."""
         own = self.rounds.own[client]
         cloud = {name: array for name, array in shared.items() if not name.startswith("mean/")}
-        self.turn = {name: torch.from_numpy(own[name] - cloud[name]) for name in own}
+        self.slope = {name: torch.from_numpy(own[name] - cloud[name]) for name in own}
         arrays, loss = super().local(client, number, cloud)
         self.rounds.own[client] = {name: own[name] + arrays[name] - cloud[name] for name in own}
         return arrays, loss
@@ -50,7 +50,7 @@ class FedDyn(FedAvg):
         """f_c and the two terms."""
         share = len(self.clients) * self.rounds.samples[client] / sum(self.rounds.samples)
         extra = [
-            (parameter * self.turn[name]).sum() + parameter.square().sum() / 2
+            (parameter * self.slope[name]).sum() + parameter.square().sum() / 2
             for name, parameter in self.network.named_parameters()
         ]
         return super().loss(client, rows) + self.strength / share * torch.stack(extra).sum()
@@ -58,9 +58,9 @@ class FedDyn(FedAvg):
     def combine(self, updates: list[Arrays], samples: Sequence[int]) -> Arrays:
         """The plain mean, and the cloud model for the next round."""
         average = mean(updates, [1] * len(updates))
-        turns = mean(self.rounds.own, [1] * len(updates))
-        cloud = {name: array + turns[name] if name in turns else array for name, array in average.items()}
-        return cloud | {f"mean/{name}": average[name] for name in turns}
+        slopes = mean(self.rounds.own, [1] * len(updates))
+        cloud = {name: array + slopes[name] if name in slopes else array for name, array in average.items()}
+        return cloud | {f"mean/{name}": average[name] for name in slopes}
 
     def personal(self, client: int) -> Arrays:
         """The mean model."""

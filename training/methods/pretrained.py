@@ -26,7 +26,7 @@ from training.pretraining.recipes import Recipe
 from training.pretraining.trainer import Model, Trainer
 
 STAGE = "pretraining"
-AGREE = 10_000  # frames a client for canonical outputs, as `wavetell pretrain` takes
+AGREE = 10_000  # frames per client for canonical outputs, as `wavetell pretrain` takes
 Loss = Callable[[int, np.random.Generator], Tensor]  # of one batch of a client
 
 

@@ -4,7 +4,7 @@
     projection  Dense 128 - BN - ReLU - Dense 64 - BN
     NT-Xent     -1/2B sum_i log exp(s_ij/tau) / sum_{k != i} exp(s_ik/tau),   j the partner of i, tau = 0.1
 
-Two different turns of 0, 90, 180 and 270 degrees are drawn for each batch. The classifier on the frozen
+Two different rotations of 0, 90, 180 and 270 degrees are drawn for each batch. The classifier on the frozen
 features has a hidden layer of 128.
 """
 
@@ -61,8 +61,8 @@ class SemiAmc(Tuned):
 
         def loss(client: int, rng: np.random.Generator) -> Tensor:
             x = frames[client][rng.integers(0, len(frames[client]), budget.pretrain_batch)]
-            turns = 1j ** rng.choice(4, 2, replace=False)
-            both = np.concatenate([(x * turn).astype(np.complex64) for turn in turns])
+            rotations = 1j ** rng.choice(4, 2, replace=False)
+            both = np.concatenate([(x * rotation).astype(np.complex64) for rotation in rotations])
             u, v = network(tensor(both, "raw")).chunk(2)
             return nt_xent(u, v, TEMPERATURE)
 

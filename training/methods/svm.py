@@ -1,4 +1,4 @@
-"""Support vector machines behind an encoder: one a client, on the client's own labels (`training.heads.fit`).
+"""SVMs behind an encoder: one per client, on the client's own labels (`training.heads.fit`).
 
 Above 10,000 labels a stratified 10,000 are embedded, as the paper's reference does. With `search_labels` the
 settings are chosen by cross-validation on that many labels, and the machine is fitted on all.
@@ -23,7 +23,7 @@ PROBE = 400  # frames a client that a quick look is fitted and tested on
 
 
 class Machines:
-    """One machine a client."""
+    """One machine per client."""
 
     def __init__(
         self,

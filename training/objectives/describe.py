@@ -1,13 +1,12 @@
-"""The objective of the model `radio`: describe a signal, foretell how it goes on, and know it again.
+"""The objective of the model `radio`: predict statistics of two crops, and match them (InfoNCE).
 
-From each half of a frame a part is drawn, brought to unit power and changed (`training.datasets.augment`),
-and
+From each half of a frame a crop is drawn, normalised and augmented (`training.datasets.augment`), and
 
     L = w_s |h(f(a)) - s(a)|^2  +  w_o |g(f(a)) - s(b)|^2  +  w_c NCE(p(f(a)), p(f(b)))  + a and b exchanged
 
-s are label-free statistics (`training.objectives.radio_statistics`) of the part itself or of the other; h, g
-and p are small networks. It differs from `training.objectives.halves` in what is described: signals of
-several samples a symbol, whose nature is in how neighbouring samples go together.
+s are label-free statistics (`training.objectives.radio_statistics`) of the crop itself or of the other; h, g
+and p are small networks. It differs from `training.objectives.halves` in the statistics: these are for
+signals of several samples per symbol, which differ in how neighbouring samples are correlated.
 """
 
 from dataclasses import dataclass, field

@@ -1,6 +1,6 @@
-"""Our objective: what two disjoint parts of one frame share is the signal's nature; the symbols differ.
+"""The objective of the recipe `wavetell`: two halves of a frame share the modulation, not the symbols.
 
-A frame is cut in two, each part is brought to unit power and changed (`training.datasets.augment`), and
+A frame is cut in two; each part is normalised and augmented (`training.datasets.augment`), and
 
     L = w_c NCE(p(f(a)), p(f(b)))  +  w_o |g(f(a)) - s(b)|^2  +  w_s |h(f(a)) - s(a)|^2  + a and b exchanged
 

@@ -1,14 +1,14 @@
-"""What a receiver's operator would measure of a signal, without any label: the targets of the model `radio`.
+"""Label-free statistics of a signal: the targets that the model `radio` is pretrained to predict.
 
 With x at unit power, a = |x|, and averages over time, for several lags l,
 
     how the level is spread    E a^n,  shares of time above levels,  autocorrelation of a^2
-    how the phase moves        |E x[n] x*[n-l]|,  the spread of the turn from sample to sample and its
+    how the phase moves        |E x[n] x*[n-l]|,  the spread of the phase increment and its
                                autocorrelation
     what powers keep           |E x^m[n] x*^m[n-l]| for m = 2, 4, 8, also of u = x / (a + 0.1)
 
-No timing, phase or small carrier offset changes them much: they suit 2 to 4 samples a symbol, unlocked. Each
-is put in units of its spread over a fixed set of simulated signals, which every station can make itself.
+Timing, phase and small carrier offsets hardly change them: they suit 2 to 4 samples per symbol, unlocked.
+Each is standardised over a fixed set of simulated signals, which every station can make itself.
 """
 
 from functools import cache
@@ -25,9 +25,9 @@ from training.signals.conditions import Conditions
 LAGS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32)
 SOFT = 0.1  # of the edge of a share, and of what keeps u finite
 LEVELS = tuple(np.linspace(0.1, 2.2, 12))
-TURNS = tuple(np.linspace(-1.5, 1.5, 13))  # rad
+INCREMENTS = tuple(np.linspace(-1.5, 1.5, 13))  # rad
 REFERENCE_SEED, REFERENCE_EACH, REFERENCE_SAMPLES = 433, 6, 512
-CLIP = 4.0  # spreads: one odd signal must not outweigh a batch
+CLIP = 4.0  # standard deviations: one odd signal must not outweigh a batch
 
 
 def statistics(x: Tensor) -> Tensor:
@@ -68,23 +68,25 @@ def raw(signals: Tensor) -> Tensor:
     out += kept(x, 1.0)
     out += kept(x2, (a**4).mean(1)) + kept(x4, (a**8).mean(1))
     out += kept(u2, 1.0) + kept(u4, 1.0) + kept(u4 * u4, 1.0)[:4]
-    return torch.stack([*out, *turns(x, level)], 1)
+    return torch.stack([*out, *increments(x, level)], 1)
 
 
-def turns(x: Tensor, level: Tensor) -> list[Tensor]:
-    """How the phase moves from sample to sample, about its mean, weighted by the level."""
+def increments(x: Tensor, level: Tensor) -> list[Tensor]:
+    """Statistics of the phase increment less its mean, weighted by the level."""
     step = x[:, 1:] * x[:, :-1].conj()
     mean = step.mean(1)
-    turn = torch.angle(step * mean.conj()[:, None])  # (B, T - 1)
+    increment = torch.angle(step * mean.conj()[:, None])  # (B, T - 1)
     weight = step.abs() / step.abs().mean(1, keepdim=True)
-    spread = (weight * turn.square()).mean(1)
-    out = [spread, (weight * turn**3).mean(1), (weight * turn**4).mean(1) / (spread.square() + 0.01)]
+    spread = (weight * increment.square()).mean(1)
+    third, fourth = (weight * increment**3).mean(1), (weight * increment**4).mean(1)
+    out = [spread, third, fourth / (spread.square() + 0.01)]
     out += [torch.angle(mean)]
-    out += [(weight * torch.exp(-(((turn - centre) / 0.15) ** 2))).mean(1) for centre in TURNS]
-    swing = turn.clamp(-1, 1).square()
-    out += correlations(weight * turn, 0.01) + correlations(swing - swing.mean(1, keepdim=True), 0.01)[:8]
+    out += [(weight * torch.exp(-(((increment - centre) / 0.15) ** 2))).mean(1) for centre in INCREMENTS]
+    swing = increment.clamp(-1, 1).square()
+    out += correlations(weight * increment, 0.01)
+    out += correlations(swing - swing.mean(1, keepdim=True), 0.01)[:8]
     for lag in LAGS[:3]:  # does the frequency move where the level does?
-        out += [(level[:, lag:] * turn.abs()[:, : level.shape[1] - lag]).mean(1)]
+        out += [(level[:, lag:] * increment.abs()[:, : level.shape[1] - lag]).mean(1)]
     return out
 
 

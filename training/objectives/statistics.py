@@ -1,9 +1,9 @@
-"""Statistics that tell modulations apart without anyone naming them: harmonics of the phase, by radius,
+"""Label-free statistics that separate modulations: harmonics of the phase, by radius,
 
     c_k(q) = mean_n exp(-(|x[n]| - q)^2 / (2 w^2)) (x[n] / |x[n]|)^k,      k = 0, 1, 2, 4, 8
 
 the Fourier series, in angle, of a stretch's distribution in the plane, smoothed over radius. For samples that
-are independent given the parameters this distribution says all there is to say. Values are in standard
+are independent given the parameters this distribution is a sufficient statistic. Values are in standard
 deviations from what white Gaussian noise of the same length and power shows: no data is needed to scale them.
 
 >>> statistics(torch.randn(4, 50, 2)).shape
@@ -29,8 +29,8 @@ def terms(x: Tensor) -> Tensor:
     radius = x.norm(dim=-1)
     bumps = torch.exp(-(((radius[..., None] - torch.tensor(RADII)) / WIDTH) ** 2) / 2)  # (..., R)
     z = torch.view_as_complex(x.contiguous()) / radius.clamp_min(1e-9)
-    turns = torch.stack([z**k for k in HARMONICS], -1)  # (..., H)
-    waves = torch.cat([torch.ones_like(radius)[..., None], turns.real, turns.imag], -1)  # (..., 1 + 2 H)
+    powers = torch.stack([z**k for k in HARMONICS], -1)  # (..., H)
+    waves = torch.cat([torch.ones_like(radius)[..., None], powers.real, powers.imag], -1)  # (..., 1 + 2 H)
     return (bumps[..., :, None] * waves[..., None, :]).flatten(-2)
 
 

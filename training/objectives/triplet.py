@@ -2,9 +2,10 @@
 
     L = -log s(f(ref) . f(pos)) - w sum_k log s(-f(ref) . f(neg_k)),     s the sigmoid, w = 1 or 1/K
 
-with references, positives and negatives cut out of the client's own unlabelled frames. One length l a batch,
-uniform on 1..N, holds for positives and negatives, and one reference length a, uniform on l..N. Each positive
-lies inside its reference; the K B negatives are drawn with replacement from the whole set, with own offsets.
+with references, positives and negatives cut out of the client's own unlabelled frames. One length l per
+batch, uniform on 1..N, holds for positives and negatives, and one reference length a, uniform on l..N. Each
+positive lies inside its reference; the K B negatives are drawn with replacement from the whole set, with own
+offsets.
 
 >>> from streaming.encoder import EncoderShape
 >>> rng = np.random.default_rng(1)

@@ -4,14 +4,14 @@ With p and q the pooled features of a frame's two halves, the canonical directio
 
     X v = rho C v,      C = cov(p) and cov(q), averaged,      X = cov(p, q), made symmetric
 
-rho is how well one half tells the other along v: near 1 for what the signal is, near 0 for which symbols were
-sent. The encoder's linear layer becomes z = Q diag(rho^power) V' (p - mean): what the halves do not share is
-faded out, and no label was needed to know it. Q is a random rotation: every output carries a like share, so
-that a head that scales each output by itself keeps the distances. Clients send sums, never frames.
+rho is how well one half predicts the other along v: near 1 for what the signal is, near 0 for which symbols
+were sent. The encoder's linear layer becomes z = Q diag(rho^power) V' (p - mean): what the halves do not
+share is faded out, and no label was needed to know it. Q is a random rotation: every output carries a like
+share, so that a head that scales each output by itself keeps the distances. Clients send sums, never frames.
 
-Before that the convolutions' weights are rounded to bfloat16. They lose nothing by it that a head would see,
-and the back end native-bf16 then computes with the very same weights: on the demo's recording its decisions
-are float32's on 99.9 % of hops instead of 96.6 %.
+Before that the convolutions' weights are rounded to bfloat16. No head is affected by it, and the back end
+native-bf16 then computes with exactly the same weights: on the demo's recording its decisions are float32's
+on 99.9 % of hops instead of 96.6 %.
 """
 
 from collections.abc import Iterable, Mapping

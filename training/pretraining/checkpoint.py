@@ -43,7 +43,7 @@ def load_checkpoint(path: Path) -> tuple[Arrays, dict[str, Any]] | None:
             state = json.loads((file.metadata() or {})[KEY])
             return {name: file.get_tensor(name) for name in file.keys()}, state  # noqa: SIM118 - no mapping
     except (SafetensorError, KeyError, ValueError) as error:
-        raise InputError(f"{path} is no checkpoint of a training ({error})") from None
+        raise InputError(f"{path} is not a training checkpoint ({error})") from None
 
 
 def generator_state(rng: np.random.Generator) -> dict[str, Any]:

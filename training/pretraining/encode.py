@@ -5,7 +5,7 @@ from torch import Tensor
 
 from streaming.encoder import Encoder
 
-ROWS = 6_400  # samples a slice: a layer's GEMM is then some 3 MB, and a third faster than over a whole batch
+ROWS = 6_400  # samples per slice: a layer's GEMM is then some 3 MB, a third faster than over a batch
 
 
 def encode(encoder: Encoder, *parts: Tensor) -> Tensor:

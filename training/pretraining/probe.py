@@ -1,4 +1,4 @@
-"""A quick look at how good an encoder is: an RBF SVM with fixed settings on few labelled frames a client.
+"""A quick look at how good an encoder is: an RBF SVM with fixed settings on few labelled frames per client.
 
 It only watches a run, on frames of its own; nothing is chosen or trained by it.
 """
@@ -12,7 +12,7 @@ from streaming.encoder import Encoder
 from training.datasets.augment import Level, at_level
 from training.datasets.synthetic import Client, make_frames, scaled
 
-LABELS, TESTS = 500, 500  # frames a client
+LABELS, TESTS = 500, 500  # frames per client
 PROBE = 0  # third word of the seed of the probe's frames; see training.pretraining.rounds
 
 

@@ -26,7 +26,7 @@ from training.signals.conditions import Conditions
 from training.signals.stream import Stream, at_random
 
 RATE_HZ = 250e3  # of the simulated receivers; the generator's frequencies are relative to it
-CHUNK = 65_536  # samples pushed at a time; it never shows
+CHUNK = 65_536  # samples pushed at a time; without effect on the result
 EMISSION = (10_000, 60_000)  # samples an emission lasts
 FRAMES_A_SIGNAL = 2  # at most: many signals teach more than many frames of one
 FRONTEND = FrontEndSettings()
@@ -35,7 +35,7 @@ HEARD = tuple(name for name in CLASSES if name != NOISE)  # noise gives no signa
 
 @dataclass(frozen=True)
 class Station:
-    """A receiver at one place: mostly its own classes, and a little of everything."""
+    """A receiver at one place: mostly its own classes, and some of all."""
 
     name: str
     own: tuple[str, ...]
@@ -98,13 +98,13 @@ def kept_frames(station: Station, seed: int, folder: Path | None) -> Samples:
 
 
 def mixture(station: Station, size: int = 1_000) -> list[str]:
-    """Class names, each as often as the station hears it in so many emissions."""
+    """Class names, each as often as the station hears it in this many emissions."""
     own = [station.own[i % len(station.own)] for i in range(round(station.share * size))]
     return own + [HEARD[i % len(HEARD)] for i in range(size - len(own))]
 
 
 def model_settings(settings: FrontEndSettings) -> dict[str, float]:
-    """What of the front end belongs to the model, for its bundle."""
+    """The front-end settings that belong to the model, for its bundle."""
     return {
         "fraction": settings.fraction,
         "narrowest": settings.narrowest,
@@ -114,7 +114,7 @@ def model_settings(settings: FrontEndSettings) -> dict[str, float]:
 
 
 def heard(classes: list[str], conditions: Conditions, seed: int) -> Iterator[Samples]:
-    """For ever: the samples of one signal after the other, from one new beginning to the next."""
+    """Endless: the samples of one signal after the other, each from its beginning to the next."""
     stream = Stream(at_random(classes, EMISSION, conditions, seed), conditions, seed)
     return signals(Block(stream.next(CHUNK), i * CHUNK, RATE_HZ) for i in count())
 

@@ -1,7 +1,7 @@
 """Named recipes: everything that decides what a pretraining run does, beside its data and its seed.
 
-`paper` is FedSSL-AMC as published: triplet loss, max pooling, 15,000 steps of 50 a client and round.
-`wavetell` is ours on the same encoder; docs/pretraining.md tells what was tried and what moved the result.
+`paper` is FedSSL-AMC as published: triplet loss, max pooling, 15,000 steps of 50 per client and round.
+`wavetell` is ours on the same encoder; docs/pretraining.md says what was tried and what helped.
 `radio` is for realistic signals behind the front end; see docs/radio.md.
 
 >>> RECIPES["paper"].rounds
@@ -18,7 +18,7 @@ from training.datasets.augment import Augment, Level
 from training.objectives.describe import DescribeSettings
 from training.objectives.halves import HalvesSettings
 from training.objectives.triplet import TripletSettings
-from training.pretraining.initialisation import Start
+from training.pretraining.initialisation import Initialisation
 
 Schedule = Literal["constant", "cosine"]
 
@@ -29,7 +29,7 @@ class Recipe:
 
     objective: TripletSettings | HalvesSettings | DescribeSettings
     shape: EncoderShape = field(default_factory=EncoderShape)
-    start: Start = field(default_factory=Start)
+    initialisation: Initialisation = field(default_factory=Initialisation)
     level: Level = "rms"  # "rms": each frame divided by its RMS, as heads in frame mode do
     rounds: int = 10
     steps: int = 15_000  # a client and round
@@ -57,7 +57,7 @@ RECIPES = {
     "wavetell": Recipe(
         HalvesSettings(),
         shape=EncoderShape(pooling="mean"),
-        start=Start(past=0.1, first=3.0, bias=2.0, gain=1.7),
+        initialisation=Initialisation(past=0.1, first=3.0, bias=2.0, gain=1.7),
         steps=50,
         batch=128,
         schedule="cosine",
@@ -67,7 +67,7 @@ RECIPES = {
     "radio": Recipe(
         DescribeSettings(augment=Augment(rotation=math.pi, cfo=0.003)),
         shape=EncoderShape(channels=32, depth=5, reduced=96, outputs=96, pooling="mean"),
-        start=Start(past=0.5, first=2.0, bias=1.0, gain=1.7),
+        initialisation=Initialisation(past=0.5, first=2.0, bias=1.0, gain=1.7),
         steps=300,
         batch=8,  # four stations' small batches average to one of 32
         rate=2e-3,

@@ -145,7 +145,7 @@ def federate(
 ) -> None:
     """Run all rounds that remain.
 
-    ``progress`` is told the steps all clients did in the whole run; what ``after_round`` returns joins the
+    ``progress`` gets the steps that all clients did in the whole run; what ``after_round`` returns joins the
     round's history.
     """
     context = mp.get_context("spawn")
@@ -157,15 +157,15 @@ def federate(
                 Job(run.folder, run.recipe, client, i, run.round + 1, run.seed)
                 for i, client in enumerate(run.clients)
             ]
-            tell = partial(_tell, progress, run.round * run.recipe.steps * len(jobs), counters)
-            _wait([pool.submit(train_client, job) for job in jobs], tell)
+            report = partial(_report, progress, run.round * run.recipe.steps * len(jobs), counters)
+            _wait([pool.submit(train_client, job) for job in jobs], report)
             _close_round(run, jobs)
             run.history[-1] |= after_round(run)
             run.save()
 
 
 def finished(run: Run, frames: int) -> Encoder:
-    """The encoder as it stands; where the recipe says so, outputs set from this many frames a client."""
+    """The encoder as it stands; where the recipe says so, outputs set from this many frames per client."""
     model = Model(run.recipe, run.seed)
     model.load(run.arrays)
     if run.recipe.canonical is not None:
@@ -177,17 +177,17 @@ def finished(run: Run, frames: int) -> Encoder:
     return model.encoder
 
 
-def _tell(progress: Callable[[int], None], before: int, counters: "SynchronizedArray[int]") -> None:
+def _report(progress: Callable[[int], None], before: int, counters: "SynchronizedArray[int]") -> None:
     progress(before + sum(counters[:]))
 
 
-def _wait(futures: list["Future[None]"], tell: Callable[[], None]) -> None:
+def _wait(futures: list["Future[None]"], report: Callable[[], None]) -> None:
     while not all(future.done() for future in futures):
-        tell()
+        report()
         time.sleep(0.2)
     for future in futures:
         future.result()
-    tell()
+    report()
 
 
 def _close_round(run: Run, jobs: Sequence[Job]) -> None:
@@ -215,7 +215,7 @@ def _start_worker(counters: "SynchronizedArray[int]") -> None:
 
 
 def _end_with_parent() -> None:
-    """A run that is killed takes its workers along: left alone, they would wait for work for ever."""
+    """A run that is killed takes its workers along: without this they would wait for work indefinitely."""
     parent = mp.parent_process()
     if parent is not None:
         parent.join()
@@ -260,9 +260,9 @@ def train_frames(
     base: Arrays,
     seed: tuple[int, ...],
     round_number: int,
-    tell: Callable[[int], None],
+    report: Callable[[int], None],
 ) -> None:
-    """A round on these frames, from the checkpoint where there is one; `tell` is told the steps."""
+    """A round on these frames, from the checkpoint where there is one; `report` gets the steps."""
     found = load_checkpoint(path)
     trainer = Trainer(recipe, frames, base, seed, (round_number - 1) / recipe.rounds)
     if found is not None and found[1]["round"] == round_number:
@@ -272,7 +272,7 @@ def train_frames(
     saved = time.monotonic()
     while trainer.step_number < recipe.steps:
         trainer.step()
-        tell(trainer.step_number)
+        report(trainer.step_number)
         if time.monotonic() - saved > SAVE_EVERY_S and trainer.step_number < recipe.steps:
             trainer.save(path, round_number)
             saved = time.monotonic()

@@ -32,7 +32,7 @@ class Model(nn.Module):
     def __init__(self, recipe: Recipe, seed: int) -> None:
         super().__init__()
         self.encoder = Encoder(recipe.shape, seed)
-        redraw(self.encoder, recipe.start, seed)
+        redraw(self.encoder, recipe.initialisation, seed)
         self.objective = make_objective(recipe.objective, recipe.shape.outputs, seed)
         self.extra = self.objective.extra
 

@@ -1,4 +1,4 @@
-"""Analogue modulations of a message m, |m| <= 1, with frequencies up to `top` cycles a sample.
+"""Analogue modulations of a message m, |m| <= 1, with frequencies up to `top` cycles per sample.
 
     AM-DSB   1 + depth m             AM-DSB-SC   m             SSB   m + j H(m) or m - j H(m)
     FM       exp(2 pi j deviation sum m)
@@ -97,10 +97,10 @@ class SingleSideband:
 
     def __init__(self, message: Message, top: float, upper: bool) -> None:
         self.message, self.centre = message, (top if upper else -top) / 2
-        # A half-band low-pass turned by a quarter of the rate passes one half of the spectrum only.
+        # A half-band low-pass shifted by a quarter of the rate passes one half of the spectrum only.
         low = firwin(2 * self.reach + 1, 0.5, window=("kaiser", 6.0))
-        turn = np.exp((0.5j if upper else -0.5j) * np.pi * np.arange(-self.reach, self.reach + 1))
-        self.taps = 2 * low * turn
+        shift = np.exp((0.5j if upper else -0.5j) * np.pi * np.arange(-self.reach, self.reach + 1))
+        self.taps = 2 * low * shift
         self.past = message.make(2 * self.reach)
 
     def make(self, count: int) -> Samples:
@@ -111,7 +111,7 @@ class SingleSideband:
 
 
 class FrequencyModulation:
-    """FM with this peak deviation, in cycles a sample."""
+    """FM with this peak deviation, in cycles per sample."""
 
     symbol_rate, centre = np.nan, 0.0
 

@@ -1,6 +1,6 @@
 """The classes, their families, and how the settings of one emission are drawn.
 
-    digital    2 to 16 samples a symbol, log-uniform, any timing
+    digital    2 to 16 samples per symbol, log-uniform, any timing
     analogue   5 to 60 % of the rate occupied
 
 >>> FAMILIES["GMSK"], make_modulator("GMSK", np.random.default_rng(1)).make(3).dtype
@@ -58,12 +58,12 @@ class Modulator(Protocol):
 
     @property
     def symbol_rate(self) -> float:
-        """Symbols a sample; NaN where there are none."""
+        """Symbols per sample; NaN where there are none."""
         ...
 
     @property
     def centre(self) -> float:
-        """Of the occupied band, in cycles a sample: not 0 for a single sideband."""
+        """Of the occupied band, in cycles per sample: not 0 for a single sideband."""
         ...
 
     def make(self, count: int) -> Samples:
@@ -85,7 +85,7 @@ class Constant:
 
 
 def check_class(name: str) -> None:
-    """Refuse a class that nobody makes."""
+    """Refuse a class that is not known."""
     if name not in FAMILIES:
         raise ConfigError(f"there is no class {name!r}; there are {', '.join(CLASSES)}")
 
@@ -128,7 +128,7 @@ def make_linear(name: str, rng: np.random.Generator) -> Linear:
 
 
 def make_keyed(name: str, rng: np.random.Generator) -> ContinuousPhase:
-    """FSK and its kin."""
+    """FSK, MSK and their Gaussian forms."""
     indices, products = KEYED[name]
     index, bt = log_uniform(rng, *indices), products[0]
     if np.isfinite(bt):

@@ -7,7 +7,7 @@ from streaming.errors import ConfigError
 
 @dataclass(frozen=True)
 class Conditions:
-    """Ranges; frequencies are in cycles a sample. The defaults are a cheap receiver in a town.
+    """Ranges; frequencies are in cycles per sample. The defaults are a cheap receiver in a town.
 
     ``snr_db`` is the signal's power over the noise's in the occupied bandwidth, or in `REFERENCE` of the rate
     where the signal is narrower (a bare carrier).

@@ -5,8 +5,8 @@
     APSK   rings of 4, 12 (and 16) points with the radii of DVB-S2 (EN 302 307, rates 3/4)
 
 liquid-dsp's Python modems agree with the PSK, QAM and PAM points; the tests hold one against the other. They
-are not used here: there is no wheel for ARM Linux or Windows, a modem takes one symbol a call, and its stream
-generators draw from one global random state, so that a seed would mean nothing.
+are not used here: there is no wheel for ARM Linux or Windows, a modem takes one symbol per call, and its
+stream generators draw from one global random state, so that a seed would mean nothing.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Linear and continuous-phase modulations, at any number of samples a symbol.
+"""Linear and continuous-phase modulations, at any number of samples per symbol.
 
     linear   y[n] = sum_k a[k] g(t_n - k)                          OQPSK: Q half a symbol later
     CPM      y[n] = exp(2 pi j h sum_k a[k] q(t_n - k))            a = +-1, or +-1 and +-3

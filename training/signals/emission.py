@@ -15,7 +15,7 @@ from training.signals.fading import Fading
 from training.signals.measure import occupied, power
 from training.signals.phasor import phasor
 
-SEGMENT = 4096  # samples made at a time, whatever is asked for: so a cut cannot show
+SEGMENT = 4096  # samples made at a time, whatever is asked for: the result does not depend on cuts
 REFERENCE = 1 / 64  # narrowest band, as a part of the rate, that an SNR is stated for
 
 

@@ -1,4 +1,4 @@
-"""Measured truths of a clean signal: its power, and the band that holds 99 % of it."""
+"""Power of a clean signal, and the band that holds 99 % of it."""
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -14,7 +14,7 @@ def power(x: Samples) -> float:
 
 
 def occupied(x: Samples, share: float = 0.99) -> tuple[float, float]:
-    """Lower and upper edge of the occupied band, cycles a sample; both sides leave out the same share."""
+    """Lower and upper edge of the occupied band, cycles per sample; both sides leave out the same share."""
     size = min(BINS, len(x))
     window = np.hanning(size).astype(np.float32)
     spectra = np.fft.fft(sliding_window_view(x, size)[:: size // 2] * window)  # (segments, size)

@@ -1,6 +1,6 @@
 """Generated signals as SigMF, the truth as annotations.
 
-Frequencies go from cycles a sample to hertz. Besides the core fields an annotation has `signal:detail`, and
+Frequencies go from cycles per sample to hertz. Besides the core fields an annotation has `signal:detail`, and
 the extension `wavetell` with the family, SNR, symbol rate and occupied bandwidth.
 """
 

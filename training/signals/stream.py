@@ -30,7 +30,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Label:
-    """The truth about samples [start, start + count); frequencies are in cycles a sample."""
+    """The truth about samples [start, start + count); frequencies are in cycles per sample."""
 
     name: str
     start: int
@@ -73,7 +73,7 @@ class Stream:
         return whole[:count]
 
     def _segment(self) -> Samples:
-        """Always SEGMENT samples, but for the last: so how much is asked for cannot show."""
+        """Always SEGMENT samples, but for the last: the result does not depend on how much is asked for."""
         pieces, have = list[Samples](), 0
         while have < SEGMENT:
             if self.part is None or self.done == self.part.samples:
@@ -123,7 +123,7 @@ def at_random(
     seed: int,
     bursts: float = 0.5,
 ) -> Iterator[Part]:
-    """For ever: a class drawn evenly, for log-uniform(samples) samples, in one go or in bursts.
+    """Endless: a class drawn evenly, for log-uniform(samples) samples, in one piece or in bursts.
 
     Bursts of one transmitter come with pauses of noise between them; otherwise one class follows the other at
     once, or after a pause.

@@ -22,7 +22,7 @@ from training.signals.stream import ramped
 class Stretches(Frames):
     """Frames (n, past + samples), and the truth about the emission that each ends with."""
 
-    offset: NDArray[np.float32]  # (n,), of the occupied band's centre, cycles a sample
+    offset: NDArray[np.float32]  # (n,), of the occupied band's centre, cycles per sample
     bandwidth: NDArray[np.float32]  # (n,), 99 %
     symbol_rate: NDArray[np.float32]  # (n,)
     since: NDArray[np.int64]  # (n,), index of its first sample: 0, or where the past changes

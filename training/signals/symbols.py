@@ -13,7 +13,7 @@ from training.signals.phasor import phasor
 
 Points = NDArray[np.complex64]
 
-# code -> chips of a 0 and of a 1; -1 is no chip
+# code -> chips of a 0 and of a 1; -1: not a chip
 LINE_CODES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
     "nrz": ((0,), (1,)),
     "manchester": ((0, 1), (1, 0)),
@@ -42,7 +42,7 @@ class Even:
 
 
 class QuarterShifted:
-    """pi/4-DQPSK: each symbol turns by an odd multiple of pi/4."""
+    """pi/4-DQPSK: each symbol advances the phase by an odd multiple of pi/4."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self.rng, self.eighth = rng, 0
@@ -64,7 +64,7 @@ class Coded:
 
     def take(self, count: int) -> Points:
         """The next ones."""
-        drawn = self.chips[self.rng.integers(0, 2, count)].ravel()  # at least one chip a bit
+        drawn = self.chips[self.rng.integers(0, 2, count)].ravel()  # at least one chip per bit
         chips = np.concatenate([self.rest, drawn[drawn >= 0]])
         self.rest = chips[count:]
         return np.take(self.points, chips[:count])

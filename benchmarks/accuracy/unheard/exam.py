@@ -2,7 +2,7 @@
 
 Written by who knew the families, and nothing of what the model is shown or measures. Each maker
 takes (rng, count) and gives `count` clean samples, one emission, with settings drawn for it. Rates and widths
-are in cycles a sample, periods in samples.
+are in cycles per sample, periods in samples.
 """
 
 from collections.abc import Callable
@@ -45,7 +45,7 @@ def qam(rng: Generator, shape: int | tuple[int, ...], side: int = 4) -> Complex:
 
 
 def interpolate(symbols: Complex, count: int, response: Callable[[Real], Real | Complex]) -> Complex:
-    """Spread symbols evenly over count samples through a response in cycles a symbol (circular)."""
+    """Spread symbols evenly over count samples through a response in cycles per symbol (circular)."""
     bins = np.rint(fftfreq(count) * count).astype(int)
     return ifft(fft(symbols)[bins % symbols.size] * response(bins / symbols.size)) * count / symbols.size
 

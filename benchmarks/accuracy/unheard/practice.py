@@ -2,7 +2,7 @@
 
 Written by who knew the families, and nothing of what the model is shown or measures. Each maker
 takes (rng, count) and gives `count` clean samples, one emission, with settings drawn for it. Rates and widths
-are in cycles a sample, periods in samples.
+are in cycles per sample, periods in samples.
 """
 
 import cmath
@@ -44,7 +44,7 @@ def shape(
     centres: Sequence[float] | Real = (0.0,),
     reach: float = 20.0,
 ) -> Wave:
-    """Rows of symbols spread over count samples, shaped by response(cycles a symbol), each at its centre."""
+    """Rows of symbols over count samples, shaped by response(cycles per symbol), each at its centre."""
     rows = np.atleast_2d(rows)
     number = rows.shape[1]
     half = min(count // 2, int(reach * number))

@@ -12,7 +12,7 @@ from streaming.features import COUNT
 
 
 def recordings(rng):
-    """Three devices a class with two recordings each; one device is labelled wrongly on purpose."""
+    """Three devices per class with two recordings each; one device is labelled wrongly on purpose."""
     for device in range(6):
         label = device % 2
         for _ in range(2):

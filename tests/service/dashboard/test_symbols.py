@@ -18,7 +18,7 @@ def raised_cosine(t, beta=0.5):
 
 
 def signal(points, per_symbol, turn):
-    """1,024 samples of random symbols out of `points`, turning by `turn` cycles a sample."""
+    """1,024 samples of random symbols out of `points`, turning by `turn` cycles per sample."""
     rng, n = np.random.default_rng(5), np.arange(1024)
     at = np.arange(-8, 1024 / per_symbol + 8) + 0.3
     wave = raised_cosine(n[:, None] / per_symbol - at) @ rng.choice(points, len(at))

@@ -116,7 +116,7 @@ def test_the_codec_of_arrays_is_the_only_one(tmp_path, codec):
         (b"not a pickle", "not a readable pickle"),
         (b"", "not a readable pickle"),
         (pickle.dumps([1, 2]), "expected a dictionary"),
-        (pickle.dumps({("BPSK", 0): "text"}), "no array of numbers"),
+        (pickle.dumps({("BPSK", 0): "text"}), "not an array of numbers"),
         (pickle.dumps({"BPSK": np.zeros((2, 2, 8))}), "expected \\(name, SNR\\)"),
         (pickle.dumps({("BPSK", 0): np.zeros((2, 3, 8))}), "expected \\(name, SNR\\)"),
         (pickle.dumps({("BPSK", "far"): np.zeros((2, 2, 8))}), "condition 'far'"),

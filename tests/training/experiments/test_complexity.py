@@ -53,14 +53,14 @@ def test_the_table_is_written(tmp_path):
 def test_the_mobility_relation():
     assert doctest.testmod(mobility).failed == 0
     # 300 km/h on 28 GHz at 1 MS/s, by hand: 28e9 * 83.333 / (1e6 * 299792458)
-    assert mobility.cycles_a_sample(300 / 3.6, 28e9, 1e6) == pytest.approx(7.7832e-3, rel=1e-4)
-    assert mobility.cycles_a_sample(-10.0, 1e9, 1e6) < 0
-    offset = mobility.frame_offset(mobility.cycles_a_sample(50.0, 2.4e9, 1e6), 100)
+    assert mobility.cycles_per_sample(300 / 3.6, 28e9, 1e6) == pytest.approx(7.7832e-3, rel=1e-4)
+    assert mobility.cycles_per_sample(-10.0, 1e9, 1e6) < 0
+    offset = mobility.frame_offset(mobility.cycles_per_sample(50.0, 2.4e9, 1e6), 100)
     assert mobility.speed_of(offset, 2.4e9, 1e6, 100) == pytest.approx(50.0)
     assert mobility.regime(0.5) == (0.1, 1.0)
     assert mobility.regime(25.0) is None
     with pytest.raises(ConfigError, match="below that of light"):
-        mobility.cycles_a_sample(3e8, 1e9, 1e6)
+        mobility.cycles_per_sample(3e8, 1e9, 1e6)
 
 
 def test_motion_turns_a_signal_as_the_relation_says():
@@ -70,4 +70,4 @@ def test_motion_turns_a_signal_as_the_relation_says():
     delay = (1_000.0 - speed * t) / mobility.LIGHT
     baseband = torch.exp(-2j * torch.pi * carrier * delay)
     turned = torch.angle(baseband[1:] * baseband[:-1].conj()).mean() / (2 * torch.pi)
-    assert float(turned) == pytest.approx(mobility.cycles_a_sample(speed, carrier, rate), rel=1e-6)
+    assert float(turned) == pytest.approx(mobility.cycles_per_sample(speed, carrier, rate), rel=1e-6)

@@ -44,7 +44,7 @@ def test_arrays_and_state_come_back(tmp_path):
 def test_there_may_be_no_checkpoint_but_not_a_foreign_file(tmp_path):
     assert load_checkpoint(tmp_path / "none.safetensors") is None
     (tmp_path / "bad.safetensors").write_bytes(b"\x80\x04junk" * 10)
-    with pytest.raises(InputError, match="is no checkpoint"):
+    with pytest.raises(InputError, match="is not a training checkpoint"):
         load_checkpoint(tmp_path / "bad.safetensors")
 
 

@@ -12,7 +12,7 @@ from streaming.errors import ConfigError
 from training.objectives.halves import HalvesSettings
 from training.objectives.triplet import TripletSettings
 from training.pretraining.checkpoint import load_checkpoint
-from training.pretraining.initialisation import Start, redraw
+from training.pretraining.initialisation import Initialisation, redraw
 from training.pretraining.recipes import RECIPES, Recipe, find_recipe
 from training.pretraining.trainer import Model, Trainer, proximal
 from training.progress import Progress
@@ -98,12 +98,12 @@ def test_focused_start_sees_the_present_and_keeps_the_variance():
     wide = replace(SMALL, channels=200)
     usual, focused = (
         Model(replace(TRIPLET, shape=wide), 0),
-        Model(replace(TRIPLET, shape=wide, start=Start(past=0.1)), 0),
+        Model(replace(TRIPLET, shape=wide, initialisation=Initialisation(past=0.1)), 0),
     )
     a, b = (model.encoder.blocks[1].conv1.weight().detach() for model in (usual, focused))  # (k, C_in, C_out)
     assert b.std() == pytest.approx(a.std().item(), rel=0.05)
     assert b[0].std() / b[2].std() == pytest.approx(0.1, rel=0.05)
-    redraw(usual.encoder, Start(), 0)
+    redraw(usual.encoder, Initialisation(), 0)
     assert torch.allclose(usual.encoder.blocks[1].conv1.weight(), a)
     x = iq(np.ones((2, 5), np.complex64))
     assert torch.isfinite(focused.encoder(x)).all()

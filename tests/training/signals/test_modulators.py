@@ -40,7 +40,7 @@ def raised_cosine_spectrum(f, rolloff):
 
 
 def matched(x, sps, rolloff):
-    """Filtered with a root raised cosine made in the frequency domain, then one sample a symbol."""
+    """Filtered with a root raised cosine made in the frequency domain, then one sample per symbol."""
     f = np.fft.fftfreq(len(x)) * sps
     return np.fft.ifft(np.fft.fft(x) * np.sqrt(raised_cosine_spectrum(f, rolloff)))[::sps][20:-20]
 

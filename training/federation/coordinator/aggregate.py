@@ -34,7 +34,7 @@ class Vote:
 
 
 def outliers(votes: Sequence[Vote], factor: float) -> dict[str, str]:
-    """Why stations are refused whose norm is beyond `factor` medians of the round; it takes three to tell."""
+    """Why stations are refused whose norm exceeds `factor` medians of a round of three stations or more."""
     if len(votes) < 3:
         return {}
     middle = float(np.median([vote.norm for vote in votes]))

@@ -1,4 +1,4 @@
-"""What a coordinator does with an update before it counts: everything that can be told from it alone.
+"""The coordinator's checks of an update before it counts: everything that is visible in the update alone.
 
 Names, shapes, types, finite values, the round and base it was made for, and how much it wants to weigh. A
 refused one may be sent again, mended.

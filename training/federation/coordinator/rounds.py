@@ -83,7 +83,7 @@ class Coordinator:
     def describe(self, station: str, newcomer: bool = True) -> dict[str, Any]:
         """The current round as a station sees it, and what became of the station's last update.
 
-        Only newcomers are told the manifest: it never changes, and counts in the bytes of every round.
+        Only new stations get the manifest: it never changes, and counts in the bytes of every round.
         """
         row = self.current()
         finished = row["state"] == "PUBLISHED"
@@ -175,7 +175,7 @@ class Coordinator:
     def refuse(self, station: str, number: int, problem: Problem) -> None:
         """Write down an update that was refused when it came."""
         line = self.store.audit(station, number, problem.status, problem.detail)
-        self.store.run(line, PRUNE_AUDIT)  # strangers may cause such lines, too: they must not fill the disk
+        self.store.run(line, PRUNE_AUDIT)  # anybody can cause such lines: they must not fill the disk
 
     def commit(self, state: str, *statements: Statement) -> None:
         """Every transition of a round passes here."""

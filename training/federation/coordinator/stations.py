@@ -1,4 +1,4 @@
-"""Who takes part: a random token for each station, told once and kept as its hash.
+"""Who takes part: a random token for each station, shown once and stored as its hash.
 
 A token is 32 random bytes, so a plain sha256 is enough to keep it: there is nothing to guess.
 """
@@ -47,7 +47,7 @@ class Stations:
         self.store.run(("UPDATE stations SET revoked = ? WHERE name = ?", (time.time(), name)))
 
     def who(self, token: str) -> str | None:
-        """Whose token it is; it is looked up by its hash, so that timing tells nothing of the token."""
+        """Whose token it is; it is looked up by its hash, so that timing reveals nothing of the token."""
         rows = self.store.query(
             "SELECT name FROM stations WHERE token = ? AND revoked IS NULL", (digest(token),)
         )

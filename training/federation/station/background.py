@@ -1,4 +1,4 @@
-"""Training beside the live pipeline: in a child process of low priority, begun anew where it dies."""
+"""Training beside the live pipeline: in a child process of low priority, restarted where it dies."""
 
 import logging
 import multiprocessing as mp

@@ -36,7 +36,7 @@ TUNED_FRAME = STATIONS[0].samples
 OBJECTIVES = {"triplet": TripletSettings, "halves": HalvesSettings, "describe": DescribeSettings}
 
 
-def learn(lesson: Lesson, tell: Callable[[int], None] = lambda steps: None) -> Learnt:
+def learn(lesson: Lesson, report: Callable[[int], None] = lambda steps: None) -> Learnt:
     """Train for a round, from the checkpoint where there is one, to the checkpoint of the finished round."""
     recipe, seed = recipe_from_json(lesson.manifest.recipe, lesson.manifest.rounds), lesson.manifest.seed
     frames = load_frames(lesson.data, seed, recipe)
@@ -46,7 +46,7 @@ def learn(lesson: Lesson, tell: Callable[[int], None] = lambda steps: None) -> L
     path, generation = trained_path(lesson.folder), lesson.generation
     if not is_trained(path, recipe, generation):
         number = lesson.data.number if isinstance(lesson.data, Synthetic) else own_number(lesson.station)
-        train_frames(path, recipe, frames, base[0], (seed, number, 1 + generation), generation, tell)
+        train_frames(path, recipe, frames, base[0], (seed, number, 1 + generation), generation, report)
     found = load_checkpoint(path)
     assert found is not None
     losses = found[0]["losses"]

@@ -63,7 +63,7 @@ class Station:
         self.described: Round = {}  # as last heard
 
     def work(self, heard: Callable[[Round], None] = lambda described: None) -> None:
-        """Take part until the federation is finished; `heard` is told each word from the coordinator."""
+        """Take part until the federation is finished; `heard` gets each answer of the coordinator."""
         while not self.step(heard):
             pass
 
