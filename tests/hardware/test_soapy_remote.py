@@ -103,11 +103,8 @@ def test_a_server_that_dies_and_comes_back_is_streaming_again(server, binding, p
         list(itertools.islice(blocks, 5))
         server.stop()
         server.start()
-        back = time.monotonic()
         after = next(block for block in blocks if block.gap)
-        late_s = time.monotonic() - back
         assert isinstance(after.gap, Gap)
         assert (after.gap.reason, after.gap.exact) == ("device lost", False)
         assert numbers(after.samples)[0] < 1_000_000  # of the new server
         assert source.counts.events["reopened"] >= 1
-        assert late_s < 10

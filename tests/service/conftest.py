@@ -72,11 +72,9 @@ class Service:
         self.process.wait(10)
 
     def stop(self):
-        """End it in an orderly way; the seconds that took."""
-        began = time.monotonic()
+        """End it in an orderly way; one that hangs fails the test."""
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait(15)
-        return time.monotonic() - began
+        self.process.wait(60)
 
 
 @contextmanager

@@ -145,7 +145,10 @@ def test_predict_answers_signals_and_silences_side_by_side(bundle):
     answer = predictor.predict([Block(x[:400_000], 0, RATE), Block(x[400_000:], 400_000, RATE)])
     windows = answer["windows"]
     assert all(a["end"] <= b["start"] for a, b in pairwise(windows))
-    assert windows[0]["label"] == windows[-1]["label"] == answer["windows"][0]["label"] == NO_SIGNAL
+    assert windows[0]["label"] == windows[-1]["label"] == NO_SIGNAL
+    on = [window for window in windows if window["label"] != NO_SIGNAL]
+    assert on[0]["start"] == pytest.approx(1.0 * RATE, abs=0.01 * RATE)  # as the bursts were made
+    assert sum(window["end"] - window["start"] for window in on) == pytest.approx(1.03 * RATE, rel=0.05)
     assert answer["whole"]["label"] != NO_SIGNAL
     assert sum(answer["whole"]["probabilities"].values()) == pytest.approx(1, abs=1e-3)
     for window in windows:
