@@ -1,10 +1,10 @@
-"""What the front end makes of real recordings and of plain noise, before any model.
+"""The front end alone on real recordings and on plain noise.
 
     OMP_NUM_THREADS=1 python -m benchmarks.accuracy.air ../shared/data/ota433  bursts found, OOK or 2FSK
-    OMP_NUM_THREADS=1 python -m benchmarks.accuracy.air --noise 600            false alarms in so many seconds
+    OMP_NUM_THREADS=1 python -m benchmarks.accuracy.air --noise 600            false alarms in 600 s of noise
 
-OOK is told from 2FSK by three numbers of each recording's strongest signal, with a logistic regression fitted
-on ten devices per class and tested on devices it has not seen: a floor that a model must beat.
+OOK is distinguished from 2FSK by three features of each recording's strongest signal, with a logistic
+regression fitted on ten devices per class and tested on unseen devices: the baseline for a model.
 """
 
 import argparse
@@ -45,8 +45,8 @@ def features(pieces: list[Piece]) -> list[float]:
     x = np.concatenate([piece.samples for piece in pieces])
     level = np.abs(x)
     on = level > 0.5 * np.quantile(level, 0.9)
-    turn = np.angle(x[1:] * x[:-1].conj())[on[1:] & on[:-1]]
-    return [1 - float(on.mean()), float(level.std() / level.mean()), float(turn.std())]
+    increment = np.angle(x[1:] * x[:-1].conj())[on[1:] & on[:-1]]
+    return [1 - float(on.mean()), float(level.std() / level.mean()), float(increment.std())]
 
 
 def strength(pieces: list[Piece]) -> float:
@@ -56,7 +56,7 @@ def strength(pieces: list[Piece]) -> float:
     return float(samples * 10 ** (last.snr_db / 10) * last.bandwidth)
 
 
-def tell_apart(x: NDArray[np.float64], is_fsk: NDArray[np.bool_], device: NDArray[np.str_]) -> list[float]:
+def classify(x: NDArray[np.float64], is_fsk: NDArray[np.bool_], device: NDArray[np.str_]) -> list[float]:
     """Accuracy on unseen devices, for each random choice of labelled ones."""
     rng, scores = np.random.default_rng(1), []
     for _ in range(SPLITS):
@@ -82,7 +82,7 @@ def recordings(folder: Path) -> None:
         table.append(features(max(found, key=strength)))
     print(f"first burst found within {NEAR_S * 1e3:g} ms: {near} of {len(rows)}")
     is_fsk = np.array([row["modulation"] == "2FSK" for row in rows])
-    scores = tell_apart(np.array(table), is_fsk, np.array([row["device"] for row in rows]))
+    scores = classify(np.array(table), is_fsk, np.array([row["device"] for row in rows]))
     low, high = np.quantile(scores, [0.05, 0.95])
     print(
         f"OOK from 2FSK, {DEVICES} labelled devices per class, unseen devices: "

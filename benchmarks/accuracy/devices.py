@@ -1,12 +1,12 @@
-"""The model `radio` on real bursts: OOK told from 2FSK in recordings of devices that no label came from.
+"""The model `radio` on real bursts: OOK or 2FSK, in recordings of devices without a label.
 
     OMP_NUM_THREADS=1 python -m benchmarks.accuracy.devices ../shared/data/ota433 [BUNDLE] [--out OUT]
 
 Each recording's strongest signal goes through front end, engine and window as live; a head is fitted on ten
 labelled devices per class and gives one decision for each recording of all other devices: the class with the
 largest mean probability over its windows. Fifty random choices of the labelled devices, those of
-`benchmarks.accuracy.air`, whose three features and logistic regression are the floor. Prints a table, writes
-OUT.json and OUT.png.
+`benchmarks.accuracy.air`, whose three features and logistic regression are the baseline. Prints a table,
+writes OUT.json and OUT.png.
 """
 
 import argparse
@@ -19,7 +19,7 @@ import matplotlib
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.accuracy.air import DEVICES, SPLITS, features, signals, strength, tell_apart
+from benchmarks.accuracy.air import DEVICES, SPLITS, classify, features, signals, strength
 from hardware.samples import to_complex
 from streaming.bundle import Bundle, load_bundle
 from streaming.engine import Engine, open_engine
@@ -41,7 +41,7 @@ class Recording:
 
     device: str
     label: int
-    embeddings: NDArray[np.float32]  # (windows, outputs + measures)
+    embeddings: NDArray[np.float32]  # (windows, outputs + features)
 
 
 def embed(bundle: Bundle, engine: Engine, pieces: list[Piece]) -> NDArray[np.float32]:
@@ -95,7 +95,7 @@ def main() -> None:
         table.append(features(pieces))
     label = np.array([r.label for r in recordings])
     device = np.array([r.device for r in recordings])
-    floor = tell_apart(np.array(table), label == 1, device)
+    floor = classify(np.array(table), label == 1, device)
     rng, scores, wrong = np.random.default_rng(1), list[float](), np.zeros(len(recordings))
     tested = np.zeros(len(recordings))
     for _ in range(args.splits):
@@ -148,7 +148,7 @@ def report(
     figure, axes = plt.subplots(figsize=(6, 3.5), layout="constrained")
     axes.boxplot([[100 * s for s in values] for values in scores], orientation="horizontal")
     axes.set_yticks([1, 2], ["radio", "three features"])
-    axes.set(xlabel="recordings of unseen devices told right, %")
+    axes.set(xlabel="recordings of unseen devices classified right, %")
     figure.savefig(out.with_suffix(".png"), dpi=120)
 
 

@@ -4,11 +4,11 @@
 
 One class gives way to another at the same bandwidth, centre and level. The delay counts from that sample to
 the end of the first of as many right answers in a row as a window has hops. Ways to forget the old signal:
-not at all; where the change is known (`told`, which no detector can beat) or found (`streaming.changes`), the
-window alone is emptied, or the encoder, too; and a second encoder state, begun every few windows, takes over
-from the first (`relay`). The pipeline does `found, window` with models that have measures, and nothing with
-others. What a way costs where nothing changes is the accuracy before the change, and that on long signals of
-every class (`--steady`).
+not at all; where the change is known (`known`, which no detector can beat) or found (`streaming.changes`),
+the window alone is emptied, or the encoder, too; and a second encoder state, started every few windows, takes
+over from the first (`relay`). The pipeline does `found, window` with models that have features, and nothing
+with others. What a way costs where nothing changes is the accuracy before the change, and that on long
+signals of every class (`--steady`).
 """
 
 import argparse
@@ -110,9 +110,9 @@ def on_paper(bundle: Bundle, names: tuple[str, str], snr_db: float, seed: int) -
     symbols = [
         rng.choice(constellation(name), count) for name, count in zip(names, (BEFORE, AFTER), strict=True)
     ]
-    turns = rng.uniform(0, 1 / 32) + 1e-4 * np.arange(BEFORE + AFTER)
+    phase = rng.uniform(0, 1 / 32) + 1e-4 * np.arange(BEFORE + AFTER)
     noise = rng.standard_normal((BEFORE + AFTER, 2)) @ [1, 1j] * np.sqrt(10 ** (-snr_db / 10) / 2)
-    x = (np.concatenate(symbols) * np.exp(2j * np.pi * turns) + noise).astype(np.complex64)
+    x = (np.concatenate(symbols) * np.exp(2j * np.pi * phase) + noise).astype(np.complex64)
     return through(bundle, x, BEFORE, names, RATE_HZ)
 
 
@@ -167,12 +167,12 @@ def cut(model: Follower, heard: Heard, at: Sequence[int]) -> Labels:
     return np.concatenate([model.labels(heard.part(a, b), growing=a > 0) for a, b in pairwise(edges)])
 
 
-def told_window(model: Follower, trial: Trial, heard: Heard) -> Labels:
+def known_window(model: Follower, trial: Trial, heard: Heard) -> Labels:
     """The window emptied at the change."""
     return cut(model, heard, [round(trial.change / model.hop)])
 
 
-def told_both(model: Follower, trial: Trial, heard: Heard) -> Labels:
+def known_both(model: Follower, trial: Trial, heard: Heard) -> Labels:
     """Encoder and window emptied at the change."""
     at = round(trial.change / model.hop)
     (fresh,) = model.encode([trial.samples[at * model.hop :]])
@@ -210,8 +210,8 @@ def relay(model: Follower, trial: Trial, heard: Heard) -> Labels:
 
 WAYS: dict[str, Callable[[Follower, Trial, Heard], Labels]] = {
     "nothing forgotten": as_is,
-    "told, window": told_window,
-    "told, encoder and window": told_both,
+    "known, window": known_window,
+    "known, encoder and window": known_both,
     "found, window": found_window,
     "found, encoder and window": found_both,
     "relay": relay,
@@ -362,8 +362,8 @@ def main() -> None:
     print(as_text(rows), "", by_pair(rows), sep="\n")
     unchanged = steady_all(model, args.steady, args.seed) if args.steady and tuned else {}
     for way, row in unchanged.items():
-        told = f"{row['right']:.1f} % right, {row['unknown']:.1f} % unknown"
-        print(f"{way:<28}{told} on {row['signals']} signals that do not change, from {STEADY_DB[0]:g} dB")
+        shares = f"{row['right']:.1f} % right, {row['unknown']:.1f} % unknown"
+        print(f"{way:<28}{shares} on {row['signals']} signals that do not change, from {STEADY_DB[0]:g} dB")
     args.out.mkdir(parents=True, exist_ok=True)
     stem = args.out / f"{bundle.name}-{args.snr:g}dB{'-families' if args.families else ''}"
     settings = {"sha256": bundle.sha256, "snr_db": args.snr, "seed": args.seed, "steady": unchanged}

@@ -5,8 +5,8 @@
 
 `make` runs tests/hardware/foreign_side.py in GNU Radio's own Python (tests/setup_gnuradio.sh), listens to it
 as to any ZMQ source and keeps what was heard as SigMF, with the truth. The evaluation plays each recording
-through the model's pipeline. A recording is right if its answers drawn together are; one in which nothing was
-found is wrong, unless there was nothing. Unknown is wrong, too, and counted by itself. Never for fitting.
+through the model's pipeline. A recording is right if its combined answer is; one in which nothing was found
+is wrong, unless there is nothing. Unknown is wrong, too, and counted separately. Never for fitting.
 """
 
 import argparse
@@ -88,7 +88,7 @@ def gnuradio() -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
-def tell(process: subprocess.Popen[str], line: str) -> None:
+def send(process: subprocess.Popen[str], line: str) -> None:
     """One line to the maker."""
     assert process.stdin
     process.stdin.write(line + "\n")
@@ -97,7 +97,7 @@ def tell(process: subprocess.Popen[str], line: str) -> None:
 
 def hear(process: subprocess.Popen[str], job: dict[str, Any]) -> tuple[Samples, dict[str, Any]]:
     """What comes over ZMQ for a job, and the truth."""
-    tell(process, json.dumps(job))
+    send(process, json.dumps(job))
     assert process.stdout
     line = process.stdout.readline()
     if not line:
@@ -106,12 +106,12 @@ def hear(process: subprocess.Popen[str], job: dict[str, Any]) -> tuple[Samples, 
     count = job["before"] + job["count"] + job["after"]
     heard: list[Samples] = []
     with open_source(f"zmq:{truth['endpoint']}?type=pull&timeout=60&rate={job['rate_hz']:g}") as source:
-        tell(process, "go")
+        send(process, "go")
         for block in source.blocks():
             heard.append(block.samples)
             if block.end >= count:
                 break
-    tell(process, "heard")
+    send(process, "heard")
     return np.concatenate(heard)[:count], truth
 
 

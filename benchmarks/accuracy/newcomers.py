@@ -2,8 +2,8 @@
 
     OMP_NUM_THREADS=1 python -m benchmarks.accuracy.newcomers [BUNDLE] [--set exam] [--each 30] [--out OUT]
 
-`benchmarks/accuracy/unheard` has two sets of types that are on the air or in the literature, by an
-author who knew the model's families but neither its outliers nor its features. The kinds of outliers and the
+`benchmarks/accuracy/unheard` has two sets of types that are on the air or in the literature, by an author
+who knew the model's families but neither its outliers nor its features. The kinds of outliers and the
 settings were chosen with *practice*; *exam* has no type in common with it and was evaluated once, after
 everything was chosen. Signals go through the generator's channel and receiver and the front end, one window
 each, as known signals do in `benchmarks.accuracy.radio`. The open-set detector is compared with the baseline
@@ -66,7 +66,7 @@ def newcomer(make: Callable[[np.random.Generator, int], Samples], rng: np.random
 
 @dataclass(frozen=True)
 class Maker:
-    """Makes one signal after the other; types take turns."""
+    """Makes one signal after the other; the types in rotation."""
 
     types: str  # of SETS
     word: int  # of the seed
@@ -111,7 +111,7 @@ class Heard:
 
 
 def hear(bundle: Bundle, head: Head, iq: Samples, snr_db: Real) -> Heard:
-    """What the head thinks of signals."""
+    """The head's outlier odds and answers for signals."""
     embeddings = embed_signals(bundle.encoder, iq, head.hop, head.window)
     probabilities = head.answer(embeddings)[1]
     likeliest = [head.classes[best] for best in probabilities.argmax(1).tolist()]
@@ -162,10 +162,13 @@ def as_text(result: dict[str, Any]) -> str:
     for name, row in result["types"].items():
         taken = ", ".join(f"{label} {count}" for label, count in row["taken_for"].items())
         lines.append(f"{name:<24}{row['flagged']:>10.0f}{row['flagged_high']:>12.0f}   {taken}")
-    for which, told in (("all", f"{EDGES_DB[0]:g} to {EDGES_DB[-1]:g} dB"), ("high", f"from {HIGH_DB:g} dB")):
+    for which, title in (
+        ("all", f"{EDGES_DB[0]:g} to {EDGES_DB[-1]:g} dB"),
+        ("high", f"from {HIGH_DB:g} dB"),
+    ):
         row = result[which]
         lines.append(
-            f"\n{told}: {span(row['flagged'])} called unknown, of known signals {row['false_alarms']:.1f} %"
+            f"\n{title}: {span(row['flagged'])} called unknown, of known signals {row['false_alarms']:.1f} %"
             f"\n  where those are 5 %: {span(row['at_5']['open set'])};"
             f" by the likeliest class's probability alone {span(row['at_5']['doubt'])}"
         )

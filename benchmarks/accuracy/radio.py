@@ -4,7 +4,7 @@
 
 Test signals are fresh emissions behind the front end, seeds of their own, one window each. Few-label rows fit
 new heads on 5, 10 and 50 of the labels that the shipped head was fitted on, beside cumulants with the same
-machine and a supervised network of the same shape. Unknown: each family left out of fitting in turn. Prints a
+SVM and a supervised network of the same shape. Unknown: each family left out of fitting in turn. Prints a
 table and writes OUT.json and OUT.png.
 """
 
@@ -95,13 +95,13 @@ def as_text(result: dict[str, Any]) -> str:
         flagged = result["unseen"].get(name, {}).get("flagged_high", float("nan"))
         lines += [f"{name:<12}{row['family']['percent']:10.1f}{row['class']['percent']:8.1f}{flagged:10.1f}"]
     lines += ["", "unknown, mean over classes, where their family was left out"]
-    for which, told in (
-        ("unseen", "and all outliers that are like it"),
-        ("unseen_like_kept", "but not what is like it"),
+    for which, scope in (
+        ("unseen", "and all outliers that resemble it"),
+        ("unseen_like_kept", "but not what resembles it"),
     ):
         found = {what: np.mean([row[what] for row in result[which].values()]) for what in ALARMS}
         lines += [
-            f"  {told}: {found['flagged']:.1f} % (false alarms {found['false alarms']:.1f} %), from "
+            f"  {scope}: {found['flagged']:.1f} % (false alarms {found['false alarms']:.1f} %), from "
             f"{HIGH_DB:g} dB {found['flagged_high']:.1f} % ({found['false alarms_high']:.1f} %), "
             f"{found['flagged_at_5']:.1f} % where that is 5 %"
         ]

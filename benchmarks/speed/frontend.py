@@ -26,7 +26,7 @@ RATES_HZ = (250e3, 1.024e6, 2.4e6)
 
 
 def bursts(rate_hz: float) -> Samples:
-    """QPSK for 50 ms, noise for 50 ms, in turn."""
+    """QPSK for 50 ms, noise for 50 ms, alternating."""
     conditions = Conditions(snr_db=(15, 15))
     on, off = (Emission(name, conditions, np.random.default_rng(1)) for name in ("QPSK", "noise"))
     each = int(0.05 * rate_hz)

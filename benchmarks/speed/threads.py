@@ -2,8 +2,8 @@
 
     python -m benchmarks.speed.threads [SECONDS]
 
-Wall time, since that is what more cores are for; one thread and as many as there are cores take turns, and
-the median of the turns counts. The machine must be quiet. The aim is 1.8 times on two cores.
+Wall time, since that is what more cores are for; one thread and as many as there are cores alternate, and
+the median of the trials counts. The machine must be quiet. The aim is 1.8 times on two cores.
 """
 
 import os
@@ -20,8 +20,8 @@ CONFIGURATIONS = ((1, 1024), (1, 4096), (4, 100), (4, 1024), (16, 100))  # strea
 TURN_S = 0.2
 
 
-def turn(engine: Engine, work: list[tuple[Stream, Samples]]) -> float:
-    """Samples per second over a short turn."""
+def trial(engine: Engine, work: list[tuple[Stream, Samples]]) -> float:
+    """Samples per second in a short trial."""
     begin, pushes = time.perf_counter(), 0
     while time.perf_counter() < begin + TURN_S:
         engine.push(work)
@@ -45,7 +45,7 @@ def main() -> None:
             until = time.perf_counter() + seconds
             while time.perf_counter() < until:
                 for engine, work, found in zip(engines, works, rates, strict=True):
-                    found.append(turn(engine, work))
+                    found.append(trial(engine, work))
             one, many = (float(np.median(found)) for found in rates)
             line = f"{one / 1e3:5.0f} {many / 1e3:5.0f}  {many / one:.2f} times"
             print(f"{backend:<12} {streams:>2} streams, chunks of {chunk:>4}: {line}", flush=True)

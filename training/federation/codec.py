@@ -5,7 +5,7 @@
 
 What rounding lost, d - d', is kept by the sender and added to its next difference (error feedback). The
 scales of all tensors are one small tensor in the order of their names. Files are read piece by piece through
-plain reads: neither a model nor the number of stations decides how much memory that takes.
+plain reads: the memory needed depends neither on the model's size nor on the number of stations.
 
 >>> body = encode({"w": np.array([0.5, -1.0], np.float32)}, "int8", {"base": "..."})
 >>> len(body)
@@ -35,7 +35,7 @@ TYPES: dict[Precision, type[np.generic]] = {"float32": np.float32, "float16": np
 BYTES = {"F32": 4, "F16": 2, "I8": 1}
 FLOAT16_MAX = 65504.0
 PIECE = 1 << 18  # values read at once
-LARGEST = 1e6  # of any value: an update beyond is damaged, whatever its norm is against the others
+LARGEST = 1e6  # of any value: a larger one is a damaged update, whatever its norm
 
 
 def encode(arrays: Mapping[str, NDArray[Any]], precision: Precision, meta: Mapping[str, str]) -> bytes:
@@ -137,7 +137,7 @@ def read_layout(
         if not all(isinstance(value, str) for value in meta.values()):
             raise FormatError("the header's metadata must be text")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise FormatError("the header is no safetensors header; the body is truncated or damaged") from None
+        raise FormatError("the header is not safetensors; the body is truncated or damaged") from None
     expected = {name: (NAMES[precision], shape) for name, shape in manifest.tensors.items()}
     if precision == "int8":
         expected[SCALES] = ("F32", (len(manifest.tensors),))

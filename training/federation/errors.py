@@ -1,4 +1,4 @@
-"""Why the coordinator says no, as a status of HTTP and one line (RFC 9457).
+"""Refusals of the coordinator, as an HTTP status and one line (RFC 9457).
 
 ::
 

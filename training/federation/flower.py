@@ -1,8 +1,8 @@
 """The same station and the same aggregation on Flower, for federations that one coordinator is too small for.
 
 A message to a SuperNode holds the round's description and its model, the reply an update; both bodies travel
-as one flat array, for Flower takes its time for each. The ServerApp runs our validators and keeps each round
-in our own store: a run that is started again goes on after the last round that was published.
+as one flat array, since Flower has a cost per array. The ServerApp runs our validators and keeps each round
+in our own store: a restarted run goes on after the last published round.
 """
 
 import json

@@ -39,7 +39,8 @@ def simulate(
 ) -> Coordinator:
     """Run a federation to its end; a run that was stopped goes on.
 
-    Stations take the precisions in turn; ``changes`` says which of them (from 0) tamper with their updates.
+    Stations use the precisions in rotation; ``changes`` says which of them (from 0) tamper with their
+    updates.
     """
     if stations < 1:
         raise ConfigError(f"the number of stations is {stations}; it must be at least 1")
@@ -71,12 +72,12 @@ def simulate(
 
 
 def flip(delta: Floats) -> Floats:
-    """Someone who wants the opposite: the update with its sign changed, and stronger."""
+    """An adversary: the update with its sign changed, and stronger."""
     return {name: -4 * array for name, array in delta.items()}
 
 
 def noise(delta: Floats) -> Floats:
-    """Someone who has learnt nothing: noise, four times as strong as the update."""
+    """A faulty station: noise, four times as strong as the update."""
     rng = np.random.default_rng(0)
     return {
         name: (4 * np.sqrt(np.mean(array**2)) * rng.standard_normal(array.shape)).astype(np.float32)

@@ -1,6 +1,6 @@
-"""Types of signals that are of none of the model's families: the set that was looked at last.
+"""Types of signals that are of none of the model's families: the set for the final evaluation.
 
-Written by who knew the families, and nothing of what the model is shown or measures. Each maker
+Written by an author who knew the families, but neither the model's outliers nor its features. Each maker
 takes (rng, count) and gives `count` clean samples, one emission, with settings drawn for it. Rates and widths
 are in cycles per sample, periods in samples.
 """
@@ -84,7 +84,7 @@ def magnetron(rng: Generator, count: int) -> Signal:
 
 
 def superregenerative(rng: Generator, count: int) -> Signal:
-    """Super-regenerative receiver radiation: oscillation grown from noise anew every quench."""
+    """Super-regenerative receiver radiation: oscillation that grows from noise in every quench period."""
     period, log_mode = rng.uniform(35, 110), rng.random() < 0.5
     time = np.arange(count) / period
     index = time.astype(int)

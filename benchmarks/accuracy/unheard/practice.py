@@ -1,6 +1,6 @@
-"""Types of signals that are of none of the model's families: the set that was looked at while choosing.
+"""Types of signals that are of none of the model's families: the set for choosing settings.
 
-Written by who knew the families, and nothing of what the model is shown or measures. Each maker
+Written by an author who knew the families, but neither the model's outliers nor its features. Each maker
 takes (rng, count) and gives `count` clean samples, one emission, with settings drawn for it. Rates and widths
 are in cycles per sample, periods in samples.
 """

@@ -1,10 +1,10 @@
-"""A round's life, on disk at every moment.
+"""The life cycle of a round, on disk at every moment.
 
     OPEN -> COLLECTING -> AGGREGATING -> PUBLISHED        OPEN, COLLECTING, AGGREGATING -> ABANDONED
 
 A round closes when every station has reported, a grace after its quorum, or at its deadline; below the quorum
 it is abandoned, and the next one has the same base. Each transition is one transaction, and what it needs is
-on the disk before: whoever is killed goes on where the last transition ended, to the same bits.
+on the disk before: a killed coordinator goes on where the last transition ended, to the same bits.
 """
 
 import json

@@ -1,7 +1,7 @@
 """What a coordinator keeps: one SQLite file, and blobs that are whole before a row names them.
 
-A blob is written to a temporary file, flushed, renamed, and only then entered: whoever is killed in between
-leaves a file that nobody knows of. Models are named by the sha256 of their bytes.
+A blob is written to a temporary file, flushed, renamed, and only then entered: a process that is killed in
+between leaves a file that nothing refers to. Models are named by the sha256 of their bytes.
 """
 
 import os

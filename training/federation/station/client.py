@@ -1,4 +1,4 @@
-"""The coordinator as a station sees it over HTTP; a request is tried until it is answered.
+"""The coordinator as a station sees it over HTTP; a request is retried until it is answered.
 
 Downloads go on where they were cut. Uploads are whole or not at all, and the same one again changes nothing.
 """
@@ -63,7 +63,7 @@ class HttpExchange:
     patience_s
         How long the coordinator may be away.
     tls
-        Whom to trust, and the station's own certificate where the coordinator asks for one.
+        The certificates to trust, and the station's own where the coordinator asks for one.
     """
 
     def __init__(
