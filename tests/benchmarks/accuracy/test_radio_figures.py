@@ -59,7 +59,7 @@ def test_the_accuracy_table_and_picture(tmp_path):
     assert percent(share) == " 75.0 % (70.0-79.0)"
     assert "ECE of the class 5.0 points" in text
     assert "10.0 % (false alarms 5.0 %), from 10 dB 12.5 % (4.0 %), 14.0 % where that is 5 %" in text
-    assert "not what is like it: 20.0 %" in text
+    assert "not what resembles it: 20.0 %" in text
     assert any(line.startswith("QPSK") and line.endswith("12.5") for line in text.splitlines())
     draw(result, tmp_path / "accuracy.png")
     assert (tmp_path / "accuracy.png").stat().st_size > 1_000
