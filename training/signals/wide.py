@@ -1,30 +1,24 @@
 """Emissions as wide as the air: a class by name, with settings of a standard, a device, or any that could be.
 
-    y[n] = exp(2 pi j (offset n + drift n^2 + pulled[n] + walk[n])) wave[n]
+    y[n] = exp(2 pi j sum_n (offset + drift[n] + pull[n] + hum[n] + noise[n])) wave[n]
 
-The truth comes along: edges of the band that holds 99 % of the power (ITU-R SM.328), symbol rate, bursts.
+The truth comes along: edges of the band that holds 99 % of the power (ITU-R SM.328; of AM without its
+carrier), symbol rate, bursts.
 
 >>> one = draw("GMSK", np.random.default_rng(1), samples=8192)
 >>> one.family, one.samples.dtype, one.lower_hz < one.offset_hz < one.upper_hz
 ('FSK', dtype('complex64'), True)
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import fft
 
 from streaming.block import Samples
-from training.signals.classes import FAMILIES, NOISE, check_class, log_uniform
-from training.signals.emitters.analog import draw_analog
-from training.signals.emitters.carrier import NOTHING, Carrier, draw_carrier
-from training.signals.emitters.chirp import draw_chirp
+from training.signals.classes import FAMILIES, check_class, log_uniform
+from training.signals.emitters import draw_emitter
 from training.signals.emitters.emitter import Emitter, Floats, Spans
-from training.signals.emitters.fsk import draw_fsk
-from training.signals.emitters.linear import LINKS, draw_linear
-from training.signals.emitters.ofdm import draw_ofdm
-from training.signals.emitters.ook import draw_ook
+from training.signals.emitters.waves import occupied
 from training.signals.phasor import phasor
 
 # Of sound cards, network receivers, RTL-SDR, Airspy, HackRF, LimeSDR, USRP and Pluto.
@@ -35,12 +29,6 @@ RATES_HZ = 1e3 * np.array([
     3200, 3840, 4000, 5000, 6000, 7680, 8000, 10_000, 12_000, 15_360, 16_000, 20_000,
 ])
 # fmt: on
-DRAWN_BY: dict[str, Callable[[np.random.Generator], Emitter]] = {
-    "OOK": draw_ook,
-    "OFDM": draw_ofdm,
-    "chirp": draw_chirp,
-    "carrier": draw_carrier,
-}
 FEWEST = 32  # symbols of an excerpt, where the rate can be chosen
 
 
@@ -52,12 +40,19 @@ class Emitted:
     name: str
     family: str
     rate_hz: float
-    offset_hz: float  # of the carrier
+    offset_hz: float  # of the carrier, or of the middle of a single sideband
     lower_hz: float  # edges of the occupied band
     upper_hz: float
     symbol_rate_hz: float  # NaN where there are no symbols
-    bursts: Spans
+    bursts: Spans  # begin and end in samples
     settings: str
+
+    def moved(self, by_hz: float) -> "Emitted":
+        """At another frequency."""
+        turned = self.samples * phasor(by_hz / self.rate_hz * np.arange(float(len(self.samples))))
+        places = (x + by_hz for x in (self.offset_hz, self.lower_hz, self.upper_hz))
+        offset_hz, lower_hz, upper_hz = places
+        return replace(self, samples=turned, offset_hz=offset_hz, lower_hz=lower_hz, upper_hz=upper_hz)
 
 
 def draw(
@@ -67,64 +62,42 @@ def draw(
     samples: int = 32_768,
     offset_hz: float | None = None,
 ) -> Emitted:
-    """An emission of this class; a rate or an offset that is not given is drawn, too."""
+    """An emission of this class; a rate or an offset that is not given is drawn, too.
+
+    Where the transmitter would not suit a given rate, all its frequencies are scaled so that it does.
+    """
     check_class(name)
     emitter = draw_emitter(name, rng)
     own_hz = draw_rate(rng, emitter, samples)
-    speed = 1.0  # all of the transmitter's frequencies over those of its standard
-    if rate_hz is None:
-        rate_hz = own_hz
-    elif not fits(emitter, rate_hz, samples):
-        speed = rate_hz / own_hz
+    rate_hz = rate_hz or own_hz
+    speed = 1.0 if fits(emitter, rate_hz, samples) else rate_hz / own_hz
     wave = emitter.make(rng, rate_hz / speed, samples)
+    width = emitter.width_hz * speed / rate_hz
     if offset_hz is None:
-        offset_hz = draw_offset(rng, emitter.width_hz * speed, rate_hz)
-    x = wave.samples
+        offset_hz = draw_offset(rng, width) * rate_hz
     on = sum(end - begin for begin, end in wave.bursts)
-    power = float(np.vdot(x, x).real) / max(on, 1)
-    x = x * (
-        oscillator(rng, offset_hz, emitter.width_hz * speed, rate_hz, samples, wave.bursts)
-        / np.float32(np.sqrt(power + 1e-20))
-    )
-    lower, upper = occupied(x)
-    if name == NOISE:
-        lower = upper = offset_hz = 0.0
+    level = np.sqrt(np.vdot(wave.samples, wave.samples).real / max(on, 1)) + 1e-12
+    x = wave.samples * (oscillator(rng, offset_hz / rate_hz, width, samples, wave.bursts) / np.float32(level))
+    lower, upper = (edge * rate_hz + offset_hz for edge in wave.edges or (0, 0))
+    if wave.edges is None:
+        lower, upper = (edge * rate_hz for edge in occupied(x))
     return Emitted(
-        x,
-        name,
-        FAMILIES[name],
-        rate_hz,
-        offset_hz,
-        lower * rate_hz,
-        upper * rate_hz,
-        emitter.symbol_rate_hz * speed,
-        wave.bursts,
-        emitter.settings + (f", {speed:.3g} times as fast" if speed != 1 else ""),
+        samples=x,
+        name=name,
+        family=FAMILIES[name],
+        rate_hz=rate_hz,
+        offset_hz=offset_hz,
+        lower_hz=lower,
+        upper_hz=upper,
+        symbol_rate_hz=emitter.symbol_rate_hz * speed,
+        bursts=wave.bursts,
+        settings=emitter.settings + (f"; {speed:.3g} times as fast" if speed != 1 else ""),
     )
-
-
-def draw_emitter(name: str, rng: np.random.Generator) -> Emitter:
-    """A transmitter of this class."""
-    family = FAMILIES[name]
-    if family in ("AM", "FM"):
-        return draw_analog(name, rng)
-    if family == "FSK":
-        return draw_fsk(name, rng)
-    if name in LINKS:
-        return draw_linear(name, rng)
-    if name == NOISE:
-        return NOTHING
-    return DRAWN_BY[name](rng)
 
 
 def draw_rate(rng: np.random.Generator, emitter: Emitter, samples: int) -> float:
-    """A receiver's rate: 1.2 to 20 widths, up to 250 for on-off keying, less than one for wide OFDM."""
-    if isinstance(emitter, Carrier):
-        return float(rng.choice(RATES_HZ))
-    most = {"OOK": 250.0, "OFDM": 6.0}.get(class_kind(emitter), 20.0)
-    least = 1.2
-    if class_kind(emitter) == "OFDM" and emitter.width_hz > 1e6 and rng.random() < 0.4:
-        least, most = 0.08, 1.0
+    """A receiver's rate: one of its steps mostly, wide enough, and with enough symbols where it can be."""
+    least, most = emitter.oversampling
     rate_hz = emitter.width_hz * log_uniform(rng, least, most)
     if np.isfinite(emitter.symbol_rate_hz):
         rate_hz = max(min(rate_hz, samples * emitter.symbol_rate_hz / FEWEST), least * emitter.width_hz)
@@ -133,49 +106,37 @@ def draw_rate(rng: np.random.Generator, emitter: Emitter, samples: int) -> float
     return nearest if rng.random() < 0.7 and nearest > least * emitter.width_hz else rate_hz
 
 
-def class_kind(emitter: Emitter) -> str:
-    """ "OOK" and "OFDM" are received at other rates than the rest."""
-    return {"Ook": "OOK", "Ofdm": "OFDM"}.get(type(emitter).__name__, "")
-
-
 def fits(emitter: Emitter, rate_hz: float, samples: int) -> bool:
-    """Whether a receiver of this rate sees the emission whole, and enough of its symbols."""
-    enough = not samples * emitter.symbol_rate_hz < FEWEST * rate_hz
-    return enough and 1e-3 * rate_hz < emitter.width_hz < 0.85 * rate_hz
+    """Whether a receiver of this rate sees the emission as receivers do, and enough of its symbols."""
+    least, most = emitter.oversampling
+    few = samples * emitter.symbol_rate_hz < FEWEST * rate_hz and rate_hz > least * emitter.width_hz
+    return not few and least < rate_hz / emitter.width_hz < max(most, 500.0)
 
 
-def draw_offset(rng: np.random.Generator, width_hz: float, rate_hz: float) -> float:
+def draw_offset(rng: np.random.Generator, width: float) -> float:
     """Near the centre in half of the cases, otherwise anywhere that leaves the band inside."""
-    room = max(0.0, 0.47 * rate_hz - width_hz / 2)
+    room = max(0.0, 0.47 - width / 2)
     if rng.random() < 0.5:
-        room = min(room, 0.1 * width_hz)
+        room = min(room, 0.1 * width)
     return float(rng.uniform(-room, room))
 
 
-def oscillator(
-    rng: np.random.Generator, offset_hz: float, width_hz: float, rate_hz: float, samples: int, bursts: Spans
-) -> Samples:
-    """The carrier: offset, slow drift, a pull at the begin of each burst, phase noise."""
-    frequency: Floats = np.full(samples, offset_hz / rate_hz)
-    width = width_hz / rate_hz
+def oscillator(rng: np.random.Generator, offset: float, width: float, samples: int, bursts: Spans) -> Samples:
+    """The carrier: its offset, a slow drift, a pull at the begin of each burst, hum, phase noise."""
+    frequency: Floats = np.full(samples, offset)
     if rng.random() < 0.3:
         frequency += np.linspace(0, rng.uniform(-0.05, 0.05) * width, samples)
-    if rng.random() < 0.25 and bursts:
+    if rng.random() < 0.25:
         pull, decay = rng.uniform(-0.1, 0.1) * width, log_uniform(rng, 50, 5000)
         for begin, end in bursts:
             length = min(end - begin, int(8 * decay))
             frequency[begin : begin + length] += pull * np.exp(np.arange(length) / -decay)
+    if rng.random() < 0.1:
+        cycles = log_uniform(rng, 0.5, 50)
+        hum = np.sin(2 * np.pi * (cycles / samples * np.arange(samples) + rng.random()))
+        frequency += rng.uniform(0, 0.02) * width * hum
     if rng.random() < 0.6:  # a random walk of the phase, in steps of 32 samples
         linewidth = width * log_uniform(rng, 1e-6, 1e-3)
         walk = rng.standard_normal(-(-samples // 32)) * np.sqrt(linewidth / (2 * np.pi * 32))
         frequency += np.repeat(walk, 32)[:samples]
     return phasor(np.cumsum(frequency) + rng.random())
-
-
-def occupied(x: Samples, share: float = 0.99) -> tuple[float, float]:
-    """Edges of the band that holds this share of the power, in cycles per sample; at full resolution."""
-    spectrum = fft.fftshift(fft.fft(x))
-    below = np.cumsum(spectrum.real**2 + spectrum.imag**2, dtype=np.float64)
-    edges = np.searchsorted(below, below[-1] * np.array([(1 - share) / 2, (1 + share) / 2]))
-    lower, upper = edges / len(x) - 0.5
-    return float(lower), float(upper)

@@ -12,62 +12,12 @@ from scipy import fft
 from streaming.block import Samples
 from training.signals.classes import log_uniform
 from training.signals.emitters import sound
+from training.signals.emitters.analog_services import SERVICES, Service
 from training.signals.emitters.bits import differential, random_bits
-from training.signals.emitters.bursts import Bursts
-from training.signals.emitters.emitter import Reals, Wave
-from training.signals.emitters.waves import filtered, gate, steps
+from training.signals.emitters.bursts import Range
+from training.signals.emitters.emitter import USUAL, Reals, Wave
+from training.signals.emitters.waves import filtered, gate, occupied, steps
 from training.signals.phasor import phasor
-
-CONTINUOUS = Bursts()
-PUSH_TO_TALK = Bursts((0.3, 10), (0.1, 5))
-
-
-@dataclass(frozen=True)
-class Service:
-    """A use of the spectrum: band of its sound, deviation, and when it is on."""
-
-    title: str
-    band_hz: tuple[float, float]
-    deviation_hz: tuple[float, float] = (0, 0)
-    bursts: Bursts = CONTINUOUS
-    content: str = "speech music tones"
-
-
-SERVICES: dict[str, tuple[Service, ...]] = {
-    "AM-DSB": (
-        Service("medium and short wave broadcast", (50, 4500), content="speech music"),
-        Service("broadcast, wide", (50, 9000), content="speech music"),
-        Service("air band, 25 kHz", (300, 3400), (0, 0), PUSH_TO_TALK, "speech"),
-        Service("air band, 8.33 kHz", (300, 2500), (0, 0), PUSH_TO_TALK, "speech"),
-        Service("citizens' band", (300, 3000), (0, 0), PUSH_TO_TALK, "speech"),
-        Service("tones (VOR, ILS, NDB)", (30, 3000), content="tones"),
-    ),
-    "AM-DSB-SC": (
-        Service("suppressed carrier voice", (200, 3400), (0, 0), PUSH_TO_TALK, "speech"),
-        Service("suppressed carrier sound", (50, 8000), content="speech music"),
-        Service("suppressed carrier tones", (50, 15_000), content="tones"),
-    ),
-    "SSB": (
-        Service("amateur voice", (200, 2800), (0, 0), PUSH_TO_TALK, "speech"),
-        Service("maritime and aeronautical voice", (350, 2700), (0, 0), PUSH_TO_TALK, "speech"),
-        Service("wide voice", (80, 4000), (0, 0), PUSH_TO_TALK, "speech music"),
-    ),
-    "NBFM": (
-        Service("hand-held, 12.5 kHz", (300, 3000), (1500, 2500), PUSH_TO_TALK, "speech"),
-        Service("hand-held, 25 kHz", (300, 3400), (3000, 5000), PUSH_TO_TALK, "speech"),
-        Service("amateur repeater", (300, 3400), (2500, 5000), PUSH_TO_TALK, "speech tones"),
-        Service("marine VHF, taxi", (300, 3000), (3000, 5000), PUSH_TO_TALK, "speech"),
-        Service("baby phone, headset", (50, 8000), (3000, 10_000), CONTINUOUS, "speech music"),
-    ),
-    "WBFM": (
-        Service("broadcast, stereo", (30, 15_000), (50e3, 75e3), CONTINUOUS, "stereo"),
-        Service("broadcast, mono", (30, 15_000), (50e3, 75e3), CONTINUOUS, "speech music"),
-        Service("wireless microphone", (50, 15_000), (20e3, 50e3), CONTINUOUS, "speech music"),
-        Service("television sound", (30, 15_000), (25e3, 50e3), CONTINUOUS, "speech music"),
-        Service("weather satellite (APT)", (1, 4200), (15e3, 17e3), CONTINUOUS, "picture"),
-        Service("video link", (1, 4.5e6), (2e6, 5e6), CONTINUOUS, "video"),
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -84,6 +34,7 @@ class Analog:
     tone_hz: float  # CTCSS, 0 for none
     upper: bool
     symbol_rate_hz: float = np.nan
+    oversampling: Range = USUAL
 
     @property
     def width_hz(self) -> float:
@@ -104,18 +55,20 @@ class Analog:
         """Modulated carrier."""
         bursts = self.service.bursts.draw(rng, rate_hz, samples)
         m = self.message(rng, rate_hz, samples)
+        edges = None
         if self.name == "SSB":
-            x = one_sided(m, self.upper)
-        elif self.name in ("NBFM", "WBFM"):
+            x = one_sided(m, self.upper, (self.low_hz + self.high_hz) / 2 / rate_hz)
+        elif self.deviation_hz:
             if self.tone_hz:
-                t = np.arange(samples) / rate_hz
-                m = 0.87 * m + np.float32(0.13) * np.sin(2 * np.pi * self.tone_hz * t).astype(np.float32)
+                turns = self.tone_hz / rate_hz * np.arange(samples)
+                m = np.float32(0.87) * m + np.float32(0.13) * np.sin(2 * np.pi * turns).astype(np.float32)
             x = phasor(np.cumsum(m, dtype=np.float64) * (self.deviation_hz / rate_hz))
         else:
             x = (self.depth * m + float(self.name == "AM-DSB")).astype(np.complex64)
+            edges = occupied(m.astype(np.complex64))
         if bursts != [(0, samples)]:
             x *= gate(bursts, samples, 2e-3 * rate_hz)
-        return Wave(x, bursts)
+        return Wave(x, bursts, edges)
 
     def message(self, rng: np.random.Generator, rate_hz: float, samples: int) -> Reals:
         """At the receiver's rate; sound is made at an audio rate and then interpolated by its spectrum."""
@@ -192,12 +145,11 @@ def video(rng: np.random.Generator, rate_hz: float, samples: int) -> Reals:
     return 2 * soft - 1
 
 
-def one_sided(m: Reals, upper: bool) -> Samples:
-    """The analytic signal of a message, or its mirror."""
+def one_sided(m: Reals, upper: bool, middle: float) -> Samples:
+    """The upper sideband of a message or its mirror, moved down by its middle in cycles per sample."""
     spectrum = fft.fft(m.astype(np.complex64))
-    half = len(m) // 2
-    spectrum[half:] = 0
-    out = 2 * fft.ifft(spectrum)
+    spectrum[len(m) // 2 :] = 0
+    out = fft.ifft(np.roll(spectrum, -round(middle * len(m))), overwrite_x=True)
     return np.asarray(out if upper else out.conj(), np.complex64)
 
 

@@ -24,7 +24,9 @@ class Bursts:
         packet, spans = log_uniform(rng, *self.packet_s) * rate_hz, Spans()
         even = rng.random() < 0.7  # packets of one length, as most protocols have
         pause = log_uniform(rng, *self.pause_s) * rate_hz
-        begin = -rng.uniform(0, 1) * packet if rng.random() < 0.4 else rng.uniform(0, min(pause, samples / 2))
+        begin = (
+            -rng.uniform(0, 0.8) * packet if rng.random() < 0.4 else rng.uniform(0, min(pause, samples / 2))
+        )
         while begin < samples - 2 and len(spans) < 256:
             end = begin + packet
             if end >= 2:

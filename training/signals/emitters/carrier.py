@@ -19,6 +19,7 @@ class Carrier:
     hum_deviation_hz: float
     symbol_rate_hz: float = np.nan
     width_hz: float = 200.0
+    oversampling: tuple[float, float] = (48.0, 1e5)
 
     @property
     def settings(self) -> str:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from training.signals.classes import log_uniform
-from training.signals.emitters.bursts import Bursts
-from training.signals.emitters.emitter import Floats, Wave
+from training.signals.emitters.bursts import Bursts, Range
+from training.signals.emitters.emitter import USUAL, Floats, Wave
 from training.signals.emitters.waves import gate
 from training.signals.phasor import phasor
 
@@ -40,6 +40,7 @@ class Lora:
     inverted: bool  # a gateway's downlink
     preamble: int
     payload: int
+    oversampling: Range = USUAL
 
     @property
     def symbol_rate_hz(self) -> float:
@@ -92,6 +93,7 @@ class Sweep:
     triangle: bool
     falling: bool
     duty: float  # share of a period with a sweep
+    oversampling: Range = USUAL
 
     @property
     def settings(self) -> str:
@@ -124,5 +126,5 @@ def draw_chirp(rng: np.random.Generator) -> Lora | Sweep:
         title, width, rate_hz = "HF radar, ionosonde", log_uniform(rng, 5e3, 100e3), log_uniform(rng, 2, 100)
     elif rng.random() < 0.4:
         title, duty = "pulse compression radar", rng.uniform(0.1, 0.6)
-    rate_hz = min(rate_hz, width / 20)
+    rate_hz = float(np.clip(rate_hz, width / 2e4, width / 20))
     return Sweep(title, width, rate_hz, rng.random() < 0.3, bool(rng.integers(2)), duty)

@@ -10,6 +10,7 @@ from streaming.block import Samples
 
 Floats = NDArray[np.float64]
 Reals = NDArray[np.float32]
+USUAL = (1.2, 20.0)  # a receiver's rate over the width of what it is tuned to
 Spans = list[tuple[int, int]]  # begin and end of each burst, in samples
 
 
@@ -19,6 +20,7 @@ class Wave:
 
     samples: Samples
     bursts: Spans
+    edges: tuple[float, float] | None = None  # of the band, in cycles per sample, where a carrier hides it
 
 
 class Emitter(Protocol):
@@ -32,6 +34,11 @@ class Emitter(Protocol):
     @property
     def width_hz(self) -> float:
         """Nominal width, which a receiver's rate is chosen by."""
+        ...
+
+    @property
+    def oversampling(self) -> tuple[float, float]:
+        """Range of a receiver's rate over the width."""
         ...
 
     @property

@@ -61,6 +61,20 @@ def filtered(x: Reals, response: Response) -> Reals:
     return np.asarray(fft.irfft(spectrum, len(x), overwrite_x=True), np.float32)
 
 
+def occupied(x: Samples, share: float = 0.99) -> tuple[float, float]:
+    """Edges of the band that holds this share of the power, in cycles per sample, at full resolution.
+
+    Both sides leave out the same power (ITU-R SM.328).
+    """
+    spectrum = fft.fftshift(fft.fft(x))
+    below = np.cumsum(spectrum.real**2 + spectrum.imag**2, dtype=np.float64)
+    if not below[-1]:
+        return 0.0, 0.0
+    edges = np.searchsorted(below, below[-1] * np.array([(1 - share) / 2, (1 + share) / 2]))
+    first = len(x) // 2 + 0.5  # a bin's cell begins half a bin below its frequency
+    return float((edges[0] - first) / len(x)), float((edges[1] + 1 - first) / len(x))
+
+
 def gate(bursts: Spans, samples: int, rise: float) -> Reals:
     """1 within the bursts and 0 outside, with cosine ramps of `rise` samples on the inside."""
     out = np.zeros(samples, np.float32)
