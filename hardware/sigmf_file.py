@@ -37,11 +37,7 @@ class Dataset:
 
 def read_sigmf(path: Path, datatype: str | None) -> Recording:
     """A recording by either file of its pair, or an archive."""
-    archive = path.suffix.lower() == ".sigmf"
-    meta = path if archive else path.with_suffix(".sigmf-meta")
-    if not meta.is_file():
-        raise ConfigError(f"there is no file {meta}")
-    found = find_in_archive(path) if archive else find_pair(meta)
+    found = find_dataset(path)
     if found.first_byte + found.size > found.data.stat().st_size:
         raise FormatError(f"{path} says {found.size} bytes of samples but is shorter; it was cut short")
     check_sum(found)
@@ -56,11 +52,20 @@ def read_sigmf(path: Path, datatype: str | None) -> Recording:
         rate = found.metadata.get_global_field(sigmf.SAMPLE_RATE_KEY)
         rate_hz = None if rate is None else float(rate)
         captures = read_captures(found, datatype)
-    except (ValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError, AttributeError, KeyError) as error:
         raise FormatError(f"{path} has metadata that cannot be read: {error}") from None
     if rate_hz is not None and not 0 < rate_hz < float("inf"):
         raise FormatError(f"{path} says core:sample_rate {rate_hz}; it must be above 0")
     return Recording(found.data, datatype, rate_hz, captures, "its metadata")
+
+
+def find_dataset(path: Path) -> Dataset:
+    """Metadata and samples by either file of a pair, or an archive."""
+    archive = path.suffix.lower() == ".sigmf"
+    meta = path if archive else path.with_suffix(".sigmf-meta")
+    if not meta.is_file():
+        raise ConfigError(f"there is no file {meta}")
+    return find_in_archive(path) if archive else find_pair(meta)
 
 
 def parse(path: Path, text: bytes) -> sigmf.SigMFFile:

@@ -115,6 +115,8 @@ def break_file(folder, how):
             data.write_bytes(data.read_bytes()[:40_003])
         elif how == "data cut before an annotation":
             data.write_bytes(data.read_bytes()[:40_000])
+        elif how == "annotation without a start":
+            del text["annotations"][0]["core:sample_start"]
         else:
             text["global"].update(how)
         meta.write_text(json.dumps(text))
@@ -128,6 +130,7 @@ def break_file(folder, how):
         ("data cut", "differ in core:sha512; one was cut short or changed"),
         ("data cut in a sample", "has 40003 bytes of samples; cf32_le takes a multiple of 8"),
         ("data cut before an annotation", "it goes up to sample 10000"),
+        ("annotation without a start", "metadata that cannot be read: 'core:sample_start'"),
         ({"core:datatype": "ci16_le"}, "says ci16_le, but its bytes look like cf32"),
         ({"core:datatype": "cu8"}, "says cu8, but its bytes look like cf32"),
         ({"core:datatype": "rf32_le"}, "says core:datatype 'rf32_le'; it must be"),
