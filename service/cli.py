@@ -26,7 +26,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "pretrain": "pretrain an encoder on unlabelled frames",
         "model": "look at a model, or check its file",
         "fit": "fit the heads of a model on labelled frames",
-        "evaluate": "test a model, beside what it must beat and what nothing can",
+        "evaluate": "test a model on recordings of your own, or beside what it must beat",
         "generate": "make test signals of known modulation, as SigMF with annotations",
     },
     "Learn together": {

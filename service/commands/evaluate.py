@@ -1,11 +1,18 @@
-"""Test a model on fresh frames, beside what it must beat and what nothing can beat.
+"""Test a model on recordings of your own, or on fresh frames beside what it must beat and what nothing can.
 
-The clients are the paper's four, with fresh test frames of their own classes. Beside the model's heads stand
-the same heads on an untrained encoder and on cumulants, fitted on as many labels, and the likelihood limit,
-each with its 95 % interval. Accuracy counts the likeliest class; `refused` is the share that the head would
-call unknown. With --clients paper-cfo the limit takes seconds a frame and is left out unless --rows names it.
+With --recordings FOLDER the model listens to every recording as it would live. Either FOLDER/labels.csv names
+the modulation of each (columns file and modulation; family, snr_db, source, grade and sample_rate_hz where
+known), and there is one decision per recording, on its strongest emission. Or the recordings are SigMF with
+annotated boxes, and the emissions found are matched to them in time and frequency.
+
+Without it the clients are the paper's four, with fresh test frames of their own classes. Beside the model's
+heads stand the same heads on an untrained encoder and on cumulants, fitted on as many labels, and the
+likelihood limit. Accuracy counts the likeliest class; `refused` is the share that the head would call
+unknown. With --clients paper-cfo the limit takes seconds a frame and is left out unless --rows names it.
 
 examples:
+  wavetell evaluate radio --recordings captures --workers 2
+  wavetell evaluate radio --recordings captures --sources even --json
   wavetell evaluate paper-synthetic
   wavetell evaluate runs/model.safetensors --test 5000 --out runs/report
   wavetell evaluate runs/model.safetensors --keep runs/model.safetensors
@@ -26,6 +33,15 @@ ROWS = ("model", "live", "untrained", "cumulants", "limit", "known")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's flags."""
     parser.add_argument("model", metavar="MODEL", help="a bundle's name or file")
+    parser.add_argument(
+        "--recordings", type=Path, metavar="FOLDER", help="judge on these recordings instead of fresh frames"
+    )
+    parser.add_argument(
+        "--sources",
+        choices=["even", "odd"],
+        help="every second source of the recordings alone: choose on one half, judge on the other",
+    )
+    parser.add_argument("--workers", type=int, default=1, help="processes that listen to recordings [1]")
     parser.add_argument("--clients", default="paper", choices=list(PAPER), help="whose frames")
     parser.add_argument("--test", type=int, default=5_000, help="test frames a client")
     parser.add_argument(
@@ -50,6 +66,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
+    """Judge on recordings or on fresh frames."""
+    if args.recordings:
+        judge_recordings(args)
+    else:
+        judge_frames(args)
+
+
+def judge_recordings(args: argparse.Namespace) -> None:
+    """Listen to every recording, print what was found beside what is there."""
+    from training.evaluation.exam import run as exam
+
+    if args.workers < 1:
+        raise ConfigError(f"--workers is {args.workers}; it must be at least 1")
+    if not args.recordings.is_dir():
+        raise ConfigError(f"there is no folder {args.recordings}")
+    judge = exam.judge_labels if (args.recordings / "labels.csv").exists() else exam.judge_boxes
+    for line in judge(args.model, args.recordings, args.sources, args.workers, args.json):
+        print(line, flush=True)
+
+
+def judge_frames(args: argparse.Namespace) -> None:
     """Make every row, print them, write the files."""
     from streaming.bundle import load_bundle
     from training.evaluation import evaluate, report

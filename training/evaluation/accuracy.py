@@ -4,7 +4,7 @@
 '75.0 % (72.2-77.6)'
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,6 +43,19 @@ class Accuracy:
     def __str__(self) -> str:
         low, high = self.interval
         return f"{100 * self.share:.1f} % ({100 * low:.1f}-{100 * high:.1f})"
+
+
+def with_intervals(shares: Mapping[str, Accuracy]) -> dict[str, float | tuple[float, float] | None]:
+    """Shares and their intervals as JSON; a share of nothing is null.
+
+    >>> with_intervals({"recall": Accuracy(0, 0)})
+    {'recall': None, 'recall_interval': (0.0, 1.0)}
+    """
+    figures: dict[str, float | tuple[float, float] | None] = {}
+    for name, accuracy in shares.items():
+        figures[name] = accuracy.share if accuracy.total else None
+        figures[f"{name}_interval"] = accuracy.interval
+    return figures
 
 
 def mean_share(parts: Sequence[Accuracy]) -> tuple[float, float]:
