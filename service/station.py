@@ -192,7 +192,7 @@ class Station:
 
     def _heads_to_carry(self, bundle: Bundle) -> list[str]:
         """Heads in use that were fitted to labels of this station and that another model lacks."""
-        ours = self.runtime.bundle.meta.get("fitted", {})
+        ours = self.runtime.bundle.meta.fitted
         used = {answers.head.name for answers in self.runtime.answers.values()}
         return sorted(used & set(ours) - set(bundle.heads))
 
@@ -268,4 +268,5 @@ class Station:
     @property
     def federation_round(self) -> int:
         """The round that made the model in use; 0 where it was not made by a federation."""
-        return int(self.predictor.bundle.meta.get("provenance", {}).get("round", 0))
+        federation = self.predictor.bundle.meta.provenance.federation
+        return federation.rounds if federation else 0

@@ -12,7 +12,7 @@ provenance, and a sha256 of each part.
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,36 +22,30 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as parse_tensors
 from safetensors.numpy import save as write_tensors
 
+from streaming.bundle_meta import Meta
+from streaming.checked import as_json, from_json, wrong
 from streaming.encoder import Encoder, EncoderShape
-from streaming.errors import BundleError, WavetellError
+from streaming.errors import BundleError, ConfigError, InputError
 from streaming.features import COUNT
 from streaming.files import write_whole
 from streaming.head import Head
 
 FORMAT = 2
 MAX_BYTES = 10 * 2**20
+LARGEST = 1e9  # in a tensor
 SHIPPED = Path(__file__).parent / "bundles"
 
 Arrays = Mapping[str, NDArray[Any]]
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class Bundle:
-    """What runs: encoder, heads, and how they came to be.
-
-    ``meta`` holds the settings that travel with the model (``frontend``) and where it came from
-    (``provenance``).
-    """
+    """What runs: encoder, heads, and what is said about them."""
 
     encoder: Encoder
     heads: dict[str, Head] = field(default_factory=dict)
-    meta: dict[str, Any] = field(default_factory=dict)
+    meta: Meta = field(default_factory=Meta)
     name: str = "unnamed"
-
-    @property
-    def has_features(self) -> bool:
-        """Whether its embeddings are the encoder's outputs followed by `streaming.features`."""
-        return bool(self.meta.get("frontend", {}).get("features"))
 
     @property
     def sha256(self) -> str:
@@ -65,9 +59,9 @@ class Bundle:
         parts |= {f"heads/{name}": digest(self.heads[name].arrays()) for name in heads}
         description = {
             "format": FORMAT,
-            "encoder": asdict(self.encoder.shape),
+            "encoder": as_json(self.encoder.shape),
             "heads": heads,
-            "meta": self.meta,
+            "meta": as_json(self.meta),
             "sha256": parts,
         }
         return description | {
@@ -131,22 +125,33 @@ def parse_bundle(raw: bytes, name: str) -> Bundle:
         if digest(arrays) != description["sha256"].get(part):
             raise BundleError(f"part {part} does not match its sha256; the file was altered or damaged")
     try:
-        encoder = Encoder.from_arrays(EncoderShape(**description["encoder"]), encoder_arrays)
-        heads = {n: Head.from_arrays(description["heads"][n], arrays) for n, arrays in head_arrays.items()}
-    except (WavetellError, TypeError, KeyError, ValueError) as error:
+        shape = from_json(EncoderShape, description["encoder"], "encoder")
+        encoder = Encoder.from_arrays(shape, encoder_arrays)
+        heads = {n: read_head(n, description["heads"][n], arrays) for n, arrays in head_arrays.items()}
+        bundle = Bundle(encoder, heads, from_json(Meta, description["meta"], "meta"), name)
+    except (ConfigError, InputError) as error:
         raise BundleError(f"the model does not fit together: {error}") from None
     for head in heads.values():
         if head.encoder_sha256 != description["sha256"]["encoder"]:
             raise BundleError(f"head {head.name} was fitted for another encoder")
-    bundle = Bundle(encoder, heads, description["meta"], name)
     for head in heads.values():
-        entries = encoder.shape.outputs + COUNT * (bundle.has_features and head.mode == "live")
+        entries = encoder.shape.outputs + COUNT * (bundle.meta.has_features and head.mode == "live")
         if len(head.mean) != entries:
             raise BundleError(
                 f"head {head.name} takes embeddings of {len(head.mean)} entries and this wavetell makes "
                 f"{entries}; fit it again"
             )
     return bundle
+
+
+def read_head(name: str, description: object, arrays: Arrays) -> Head:
+    """The head of this name."""
+    if not isinstance(description, dict):
+        raise wrong(f"head {name}", description, "an object")
+    head = Head.from_arrays(description, arrays)
+    if head.name != name:
+        raise InputError(f"head {name} calls itself {head.name}")
+    return head
 
 
 def read_description(raw: bytes) -> dict[str, Any]:
@@ -169,12 +174,14 @@ def read_description(raw: bytes) -> dict[str, Any]:
             f"the bundle has format {version!r} and this wavetell reads format {FORMAT}; "
             "pretrain and fit the model again"
         )
-    if claimed != hashlib.sha256(canonical(description).encode()).hexdigest():
+    try:
+        found = hashlib.sha256(canonical(description).encode()).hexdigest()
+    except ValueError:
+        raise BundleError("the description has a number that is not finite") from None
+    if claimed != found:
         raise BundleError("the description does not match its sha256; the file was altered or damaged")
     if not all(isinstance(description.get(key), dict) for key in ("encoder", "heads", "meta", "sha256")):
         raise BundleError("the description lacks encoder, heads, meta or sha256")
-    if not isinstance(description["meta"].get("frontend", {}), dict):
-        raise BundleError("the settings of the front end are not a JSON object")
     return dict(description)
 
 
@@ -185,8 +192,8 @@ def split_tensors(
     encoder: dict[str, Any] = {}
     by_head: dict[str, dict[str, Any]] = {name: {} for name in heads}
     for name, array in tensors.items():
-        if array.dtype.kind == "f" and not np.isfinite(array).all():
-            raise BundleError(f"tensor {name} has values that are not finite")
+        if array.dtype.kind == "f" and not float(np.abs(array).max(initial=0)) <= LARGEST:  # nor is NaN
+            raise BundleError(f"tensor {name} has values that are not finite or beyond {LARGEST:g}")
         kind, _, rest = name.partition("/")
         head, _, key = rest.partition("/")
         if kind == "encoder":

@@ -16,7 +16,7 @@ left padding.
 """
 
 from dataclasses import dataclass
-from typing import Literal, cast, get_args
+from typing import Annotated, Literal, cast
 
 import numpy as np
 import torch
@@ -25,37 +25,27 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from streaming.block import Samples
-from streaming.errors import ConfigError, InputError
+from streaming.checked import Checked, Range
+from streaming.errors import InputError
 
 Activation = Literal["leaky_relu", "relu", "softplus"]
 Pooling = Literal["max", "mean", "max+mean"]
+Width = Annotated[int, Range(1, 4096)]
 LEAK = 0.01  # slope of LeakyReLU below zero
 
 
 @dataclass(frozen=True)
-class EncoderShape:
+class EncoderShape(Checked):
     """The shape of an encoder; the defaults are the paper's, with 246,760 weights."""
 
-    channels: int = 40
-    depth: int = 10  # blocks of `channels`; one more widens to `reduced`
-    reduced: int = 160
-    outputs: int = 320
-    kernel: int = 3
+    section = "encoder"
+    channels: Width = 40
+    depth: Annotated[int, Range(1, 20)] = 10  # blocks of `channels`; one more widens to `reduced`
+    reduced: Width = 160
+    outputs: Width = 320
+    kernel: Annotated[int, Range(1, 64)] = 3
     activation: Activation = "leaky_relu"
     pooling: Pooling = "max"
-
-    def __post_init__(self) -> None:
-        for name in ("channels", "depth", "reduced", "outputs", "kernel"):
-            value = getattr(self, name)
-            if not isinstance(value, int) or value < 1:
-                raise ConfigError(f"encoder.{name} is {value!r}; it must be a whole number of at least 1")
-        if self.depth > 20:
-            raise ConfigError(f"encoder.depth is {self.depth}; it must be at most 20")
-        for name, choices in (("activation", get_args(Activation)), ("pooling", get_args(Pooling))):
-            if getattr(self, name) not in choices:
-                raise ConfigError(
-                    f"encoder.{name} is {getattr(self, name)!r}; it must be {' or '.join(choices)}"
-                )
 
     @property
     def blocks(self) -> list[tuple[int, int, int]]:
@@ -180,15 +170,19 @@ class Encoder(nn.Module):
 
     @classmethod
     def from_arrays(cls, shape: EncoderShape, arrays: dict[str, NDArray[np.float32]]) -> "Encoder":
-        """The encoder with these tensors."""
-        encoder = cls(shape)
-        expected = {name: tuple(tensor.shape) for name, tensor in encoder.state_dict().items()}
+        """The encoder with these tensors; their shapes are compared before any memory is taken."""
+        with torch.device("meta"):
+            expected = {name: tuple(tensor.shape) for name, tensor in cls(shape).state_dict().items()}
         found = {name: array.shape for name, array in arrays.items()}
         if expected != found:
             wrong = sorted(set(expected.items()) ^ set(found.items()))[0][0]
             raise InputError(
                 f"encoder tensor {wrong} has shape {found.get(wrong)}; expected {expected.get(wrong)}"
             )
+        encoder = cls(shape)
+        directions = [array for name, array in arrays.items() if name.endswith(".v")]
+        if not all(np.any(array, axis=(1, 2)).all() for array in directions):
+            raise InputError("a weight-normed tensor of the encoder has a direction of length zero")
         encoder.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in arrays.items()})
         return encoder
 

@@ -12,38 +12,38 @@ the result does not depend on how the stream is cut.
 
 import math
 from dataclasses import dataclass, replace
+from typing import Annotated, Literal
 
 import numpy as np
 
 from streaming.agc import describe
 from streaming.block import Block, Samples
 from streaming.channel import Channel
+from streaming.checked import Checked, Range
 from streaming.correction import ENOUGH, Correction
 from streaming.detector import BINS, Detector, Verdict
 from streaming.errors import ConfigError, InputError
 from streaming.follower import Begins, Follower, Piece
 
 BLOCK_S = 2e-3  # the grid of decisions
+AgcSamples = Annotated[float, Range(1, 1e9)]  # time constant of the level
 
 
 @dataclass(frozen=True)
-class FrontEndSettings:
+class FrontEndSettings(Checked):
     """`fraction`, `narrowest` and `agc_samples` belong to the model, the rest to the user."""
 
-    fraction: float = 0.4  # of the model's rate that the occupied bandwidth fills
-    narrowest: float = 1 / 64  # of the channel: narrower signals are resampled as if they were this wide
-    agc_samples: float = 4096.0
-    hang_s: float = 0.02  # a pause this long ends a signal
-    offset_hz: float = 0.0  # the channel's centre
-    width_hz: float | None = None  # the channel's width; None for the whole band
+    section = "frontend"
+    kind: Literal["front end"] = "front end"
+    fraction: Annotated[float, Range(0.05, 0.9)] = 0.4  # of the model's rate: the occupied bandwidth
+    narrowest: Annotated[float, Range(1 / BINS, 1)] = 1 / 64  # of the channel: resampled as if this wide
+    agc_samples: AgcSamples = 4096.0
+    hang_s: Annotated[float, Range(1e-6, 3600)] = 0.02  # a pause this long ends a signal
+    offset_hz: Annotated[float, Range(-1e12, 1e12)] = 0.0  # the channel's centre
+    width_hz: Annotated[float, Range(1, 1e12)] | None = None  # the channel's width; None for the whole band
 
     def __post_init__(self) -> None:
-        if not 0.05 <= self.fraction <= 0.9:
-            raise ConfigError(f"frontend.fraction is {self.fraction}; it must be between 0.05 and 0.9")
-        if not 1 / BINS <= self.narrowest <= 1:
-            raise ConfigError(f"frontend.narrowest is {self.narrowest}; it must be between 1/{BINS} and 1")
-        if not 0 < self.hang_s < math.inf:
-            raise ConfigError(f"frontend.hang_s is {self.hang_s}; it must be above 0")
+        super().__post_init__()
         if self.width_hz is None and self.offset_hz:
             raise ConfigError("frontend.offset_hz needs a frontend.width_hz")
 

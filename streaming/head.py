@@ -25,11 +25,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import combinations, pairwise
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from streaming.checked import Checked, Range, annotations, as_json
 from streaming.errors import InputError
 from streaming.prediction import UNKNOWN
 
@@ -41,14 +42,12 @@ FARTHEST = 6.0  # standard deviations: what lies farther out is clipped to this
 ROWS = 256  # embeddings evaluated at once: bounds the memory of the kernel's values
 
 
-OPTIONAL = (
-    "families",
-    "certain",
-    "outlier_limit",
-    "open_set_1",
-    "open_set_2",
-    "open_set_3",
-)  # a head without them has no such answers
+MOST_SAMPLES = 2**24
+Share = Annotated[float, Range(0, 1)]
+LogOdds = Annotated[float, Range(-1e9, 1e9)]
+
+# A head without these has no such answers.
+OPTIONAL = ("families", "certain", "outlier_limit", "open_set_1", "open_set_2", "open_set_3")
 
 
 class Named(NamedTuple):
@@ -61,18 +60,19 @@ class Named(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Head:
+class Head(Checked):
     """A fitted head. n vectors of D outputs, k classes, p = k (k - 1) / 2 pairs."""
 
+    section = "head"
     name: str
     classes: tuple[str, ...]
     mode: Mode
-    window: int  # samples: of a frame, or of the sliding window
-    hop: int
+    window: Annotated[int, Range(1, MOST_SAMPLES)]  # samples: of a frame, or of the sliding window
+    hop: Annotated[int, Range(1, MOST_SAMPLES)]
     encoder_sha256: str
     kernel: Kernel
-    gamma: float
-    threshold: float  # below this probability, of the class or else the family, the answer is unknown
+    gamma: Annotated[float, Range(0, 1e9)]
+    threshold: Share  # below this probability, of the class or else the family, the answer is unknown
     mean: Floats  # (D,)
     scale: Floats  # (D,)
     vectors: NDArray[np.float16]  # (n, D), standardised, ordered by class
@@ -82,13 +82,19 @@ class Head:
     calibration: Floats  # (p, k)
     calibration_bias: Floats  # (k,)
     families: tuple[str, ...] = ()  # of each class
-    certain: float = 0.0  # below this probability of the class, the family is the answer
-    outlier_limit: float = 0.0  # log odds of an outlier above which the answer is unknown
+    certain: Share = 0.0  # below this probability of the class, the family is the answer
+    outlier_limit: LogOdds = 0.0  # log odds of an outlier above which the answer is unknown
     open_set_1: NDArray[np.float32] | None = None  # (networks, 1 + d, a), of the last d entries; biases first
     open_set_2: NDArray[np.float32] | None = None  # (networks, 1 + a, b)
     open_set_3: NDArray[np.float32] | None = None  # (networks, 1 + b, two or more)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
+        for f in fields(self):
+            value, kind = getattr(self, f.name), "i" if f.name == "counts" else "f"
+            scalar = f.name in annotations(Head) or (f.name in OPTIONAL and value is None)
+            if not scalar and (not isinstance(value, np.ndarray) or value.dtype.kind != kind):
+                raise InputError(f"head {self.name}: {f.name} must be an array of numbers")
         k, p = len(self.classes), len(self.classes) * (len(self.classes) - 1) // 2
         n, outputs = self.vectors.shape if self.vectors.ndim == 2 else (-1, -1)
         shapes = {
@@ -110,8 +116,6 @@ class Head:
             raise InputError(f"head {self.name} has classes {self.classes}; expected two or more that differ")
         if self.counts.min() < 0 or self.counts.sum() != n or not (self.scale > 0).all():
             raise InputError(f"head {self.name}: counts or scale are impossible")
-        if self.mode not in get_args(Mode) or self.kernel not in get_args(Kernel):
-            raise InputError(f"head {self.name} has mode {self.mode!r} and kernel {self.kernel!r}; not known")
         if self.families and len(self.families) != k:
             raise InputError(
                 f"head {self.name} has {len(self.families)} families; expected {k}, one per class"
@@ -124,7 +128,7 @@ class Head:
                 raise InputError(
                     f"head {self.name}: the open-set layers have shapes {found}; they do not fit"
                 )
-        if self.hop < 1 or self.window < self.hop or self.window % self.hop:
+        if self.window % self.hop:
             raise InputError(f"head {self.name}: window {self.window} must be a multiple of hop {self.hop}")
 
     @cached_property
@@ -277,8 +281,7 @@ class Head:
             if not isinstance(value := getattr(self, f.name), np.ndarray)
             and (f.name not in OPTIONAL or value not in (f.default, None))
         }
-        lists = {name: list(meta[name]) for name in ("classes", "families") if name in meta}
-        return meta | lists
+        return {name: as_json(value) for name, value in meta.items()}
 
     @classmethod
     def from_arrays(cls, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> "Head":
@@ -289,5 +292,4 @@ class Head:
             raise InputError(
                 f"a head must have exactly {', '.join(sorted(expected))}; {sorted(wrong)[0]} is wrong"
             )
-        names = {key: tuple(meta[key]) for key in ("classes", "families") if key in meta}
-        return cls(**{**meta, **arrays, **names})
+        return cls(**{**meta, **arrays})

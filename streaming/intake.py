@@ -5,17 +5,17 @@ end, for models of signals on the air. Both give stretches that are encoded in o
 """
 
 from bisect import bisect_left
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Literal, Protocol
 
 import numpy as np
 
 from streaming.agc import Agc
 from streaming.block import Block, Samples
+from streaming.checked import Checked
 from streaming.estimate import Estimate
 from streaming.follower import Begins, Piece
-from streaming.frontend import FrontEnd, FrontEndSettings, Output, Silence
+from streaming.frontend import AgcSamples, FrontEnd, FrontEndSettings, Output, Silence
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +58,23 @@ class Intake(Protocol):
         """What is left; the next block is of another frequency, even where it follows the one before."""
 
 
+@dataclass(frozen=True)
+class LevelSettings(Checked):
+    """Of a model that takes the source's samples as they are."""
+
+    section = "frontend"
+    kind: Literal["level"] = "level"
+    agc_samples: AgcSamples = 4096.0
+
+
+FrontEndConfig = LevelSettings | FrontEndSettings  # `kind` tells them apart in a file
+
+
 class Level:
     """A causal AGC alone."""
 
-    def __init__(self, agc_samples: float) -> None:
-        self.agc = Agc(agc_samples)
+    def __init__(self, settings: LevelSettings) -> None:
+        self.agc = Agc(settings.agc_samples)
         self.next: int | None = None
         self.skipped = 0
 
@@ -140,9 +152,6 @@ def stretch(pieces: list[Piece]) -> Stretch:
     return Stretch(samples, first.start, first.step, first.begins, tuple(ends), known)
 
 
-def open_intake(frontend: Mapping[str, Any]) -> Intake:
-    """The intake that a bundle's front-end settings describe."""
-    if "fraction" not in frontend:
-        return Level(frontend["agc_samples"])
-    known = {field.name for field in fields(FrontEndSettings)}
-    return Tuned(FrontEndSettings(**{name: value for name, value in frontend.items() if name in known}))
+def open_intake(settings: FrontEndConfig) -> Intake:
+    """The intake that a bundle's settings describe."""
+    return Level(settings) if isinstance(settings, LevelSettings) else Tuned(settings)

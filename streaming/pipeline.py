@@ -8,8 +8,8 @@ the states restart (lost samples, another signal) the predictions say so until t
 with features also detects changes that the front end cannot see, and drops what was before them
 (`streaming.changes`); the receptive field of the others is so long that it holds the old signal anyway.
 
-A bundle whose `frontend` has a `fraction` runs behind the whole front end; one without it takes the
-source's samples as they are, only levelled.
+A bundle with `FrontEndSettings` runs behind the whole front end; one with `LevelSettings` takes the source's
+samples as they are, only levelled.
 """
 
 from collections import deque
@@ -45,10 +45,10 @@ class LivePipeline:
 
     def __init__(self, bundle: Bundle, head: Head, engine: Engine) -> None:
         self.head, self.engine = head, engine
-        self.intake = open_intake(bundle.meta["frontend"])
+        self.intake = open_intake(bundle.meta.front_end)
         self.stream = engine.stream()
         self.window = Window(bundle.encoder, head.hop, head.window)
-        self.features = Features(head.hop, head.window) if bundle.has_features else None
+        self.features = Features(head.hop, head.window) if bundle.meta.has_features else None
         self.changes = Changes(head.hop)
         self.silences = Silences(len(head.classes))
         self.full_past = head.window + bundle.encoder.shape.receptive_field - 1

@@ -27,6 +27,7 @@ from streaming.bundle import Bundle, load_bundle
 from streaming.changes import Changes
 from streaming.engine import Engine, Hops, open_engine
 from streaming.features import Features
+from streaming.frontend import FrontEndSettings
 from streaming.head import Head
 from streaming.intake import Stretch, open_intake
 from streaming.pipeline import choose_head
@@ -75,7 +76,7 @@ class Heard:
 
 def through(bundle: Bundle, x: Samples, change: int, names: tuple[str, str], rate_hz: float) -> Trial | None:
     """What the intake makes of it; None where the front end saw the change itself, or no signal."""
-    intake = open_intake(bundle.meta["frontend"])
+    intake = open_intake(bundle.meta.front_end)
     items = [*intake.push(Block(x, 0, rate_hz)), *intake.flush()]
     signals: list[list[Stretch]] = []
     for item in items:
@@ -97,7 +98,8 @@ def on_the_air(bundle: Bundle, names: tuple[str, str], snr_db: float, seed: int)
     first, second = (Emission(name, conditions, np.random.default_rng([seed, 7])) for name in names)
     second.scale *= np.sqrt(first.power / second.power)
     silence = Emission("noise", conditions, np.random.default_rng([seed, 8]))
-    step = bundle.meta["frontend"]["fraction"] / first.bandwidth
+    assert isinstance(bundle.meta.front_end, FrontEndSettings)
+    step = bundle.meta.front_end.fraction / first.bandwidth
     before, after = round(BEFORE * step), round(AFTER * step)
     plan = [Part(silence, 50_000), Part(first, before), Part(second, after), Part(silence, 20_000)]
     x = Stream(iter(plan), conditions, seed).next(sum(part.samples for part in plan))
@@ -142,7 +144,7 @@ class Follower:
         """The class of each hop's window since the hops began; none before it is full, unless it may grow."""
         window = Window(self.bundle.encoder, self.hop, self.head.window)
         rows = window.push(heard.hops)
-        if self.bundle.has_features:
+        if self.bundle.meta.has_features:
             features = Features(self.hop, self.head.window)
             rows = np.concatenate([rows, features.push(heard.samples)], 1)
         chosen = self.head.answer(rows)[0]
@@ -341,7 +343,7 @@ def main() -> None:
     bundle = load_bundle(args.bundle)
     head = choose_head(bundle, "", "live")
     model = Follower(bundle, head, open_engine(bundle.encoder, head.hop))
-    tuned = "fraction" in bundle.meta["frontend"]
+    tuned = isinstance(bundle.meta.front_end, FrontEndSettings)
     families = ("PSK", "QAM")
     names = [name for name in args.classes or head.classes if FAMILIES.get(name) in families]
     make = on_the_air if tuned else on_paper

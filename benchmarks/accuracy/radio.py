@@ -20,6 +20,7 @@ import torch
 from numpy.typing import NDArray
 
 from streaming.bundle import load_bundle
+from streaming.bundle_meta import EvaluationRow, SnrPoint
 from training.datasets.partition import label_budget
 from training.datasets.radio_signals import Signals
 from training.evaluation.cumulants import cumulants
@@ -138,13 +139,13 @@ def draw(result: dict[str, Any], path: Path) -> None:
     figure.savefig(path, dpi=120)
 
 
-def as_evaluation(by_snr: list[dict[str, Any]]) -> dict[str, Any]:
+def as_evaluation(by_snr: list[dict[str, Any]]) -> dict[str, EvaluationRow]:
     """Rows for the bundle, which the dashboard draws, in the form of `wavetell evaluate --keep`."""
 
-    def row(what: str) -> dict[str, Any]:
+    def row(what: str) -> EvaluationRow:
         middles = ((each["from_db"] + each["to_db"]) / 2 for each in by_snr)
         shares = (each[what]["percent"] / 100 for each in by_snr)
-        return {"by_snr": [{"snr_db": s, "accuracy": a} for s, a in zip(middles, shares, strict=True)]}
+        return EvaluationRow(tuple(SnrPoint(s, a) for s, a in zip(middles, shares, strict=True)))
 
     return {"model": row("class"), "model, families": row("family")}
 
@@ -183,8 +184,8 @@ def main() -> None:
     args.out.with_suffix(".json").write_text(json.dumps(result, indent=1))
     draw(result, args.out.with_suffix(".png"))
     if args.keep:
-        bundle.meta["evaluation"] = as_evaluation(result["summary"]["by_snr"])
-        bundle.save(args.keep)
+        meta = replace(bundle.meta, evaluation=as_evaluation(result["summary"]["by_snr"]))
+        replace(bundle, meta=meta).save(args.keep)
     print(f"written to {args.out}.json and {args.out}.png")
 
 

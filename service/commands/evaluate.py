@@ -21,6 +21,7 @@ examples:
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from service.commands.fit import PAPER
@@ -89,6 +90,7 @@ def judge_recordings(args: argparse.Namespace) -> None:
 def judge_frames(args: argparse.Namespace) -> None:
     """Make every row, print them, write the files."""
     from streaming.bundle import load_bundle
+    from streaming.checked import as_json
     from training.evaluation import evaluate, report
 
     bundle = load_bundle(args.model)
@@ -115,10 +117,11 @@ def judge_frames(args: argparse.Namespace) -> None:
         report.write_csv(rows, args.out)
         report.write_pictures(rows, args.out)
     if args.keep:
-        bundle.meta["evaluation"] = report.as_json(rows)
+        meta = replace(bundle.meta, evaluation=report.as_evaluation(rows))
+        bundle = replace(bundle, meta=meta)
         bundle.save(args.keep)
     if args.json:
         settings = {"model": args.model, "sha256": bundle.sha256, "clients": args.clients, "seed": args.seed}
-        print(json.dumps(settings | {"rows": report.as_json(rows)}))
+        print(json.dumps(settings | {"rows": as_json(report.as_evaluation(rows))}))
     else:
         print(report.as_text(rows))

@@ -68,6 +68,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Fit, save, and say what cross-validation found."""
     from streaming.bundle import encoder_sha256, load_bundle
+    from streaming.bundle_meta import HeadFit, HeadSearch
+    from streaming.frontend import FrontEndSettings
     from streaming.pipeline import choose_head
     from training.evaluation.evaluate import embedder, fit_clients
     from training.heads.fit import Identity, Search
@@ -82,14 +84,13 @@ def run(args: argparse.Namespace) -> None:
     if args.data == "paper-air" and mode == "frame":
         raise ConfigError("--data paper-air is for streams; add --live 8200")
     search = Search(kernel=args.kernel, refuse=args.refuse, seed=args.seed)
-    agc_samples = float(bundle.meta.get("frontend", {}).get("agc_samples", 4096.0))
-    embed = embedder(bundle.encoder, mode, args.window, hop, agc_samples)
+    embed = embedder(bundle.encoder, mode, args.window, hop, bundle.meta.front_end.agc_samples)
     if args.data == "radio":
         from training.heads.radio_fit import SEARCH, fit_labelled
-        from training.pretraining.radio import FRONTEND, model_settings
+        from training.pretraining.radio import FRONTEND
 
         search = replace(SEARCH, seed=args.seed)
-        bundle.meta["frontend"] = model_settings(FRONTEND)
+        bundle = replace(bundle, meta=replace(bundle.meta, front_end=FRONTEND, has_features=True))
         fits = {"live": fit_labelled(bundle.encoder, args.labels or 100, args.seed, args.out.parent)}
     elif args.data == "paper-air" or args.data in PAPER:
         if args.data == "paper-air":
@@ -99,20 +100,18 @@ def run(args: argparse.Namespace) -> None:
         classes = clients[0].signal.classes
         identity = Identity("", classes, mode, args.window, hop, encoder_sha256(bundle.encoder))
         fits = fit_clients(clients, embed, identity, args.seed, past, search)
-    elif "fraction" in bundle.meta.get("frontend", {}):
+    elif isinstance(bundle.meta.front_end, FrontEndSettings):
         name, like = args.head or Path(args.data).stem, choose_head(bundle, "", "live")
         fits = {name: fit_recordings(bundle, like, args.data, name, search, args.labels)}
     else:
         fits = fit_frames(args, bundle, embed, mode, search)
     suffix = "-live" if mode == "live" and args.data in PAPER else ""
-    bundle.heads |= {name + suffix: replace(fit.head, name=name + suffix) for name, fit in fits.items()}
-    bundle.meta.setdefault("frontend", {}).setdefault("agc_samples", agc_samples)
-    provenance = {
-        "labels": args.labels,
-        "seed": args.seed,
-        "search": {**asdict(search), "C": [str(c) for c in search.C]},
-    }
-    bundle.meta.setdefault("provenance", {})[f"{args.data}{suffix}"] = provenance
+    heads = {name + suffix: replace(fit.head, name=name + suffix) for name, fit in fits.items()}
+    tried = HeadSearch(**{**asdict(search), "C": tuple(str(c) for c in search.C)})
+    before = bundle.meta.provenance
+    fitted = before.fits | {f"{args.data}{suffix}": HeadFit(args.seed, tried, args.labels)}
+    meta = replace(bundle.meta, provenance=replace(before, fits=fitted))
+    bundle = replace(bundle, heads=bundle.heads | heads, meta=meta)
     bundle.save(args.out)
     tell(args, bundle, {name + suffix: fit for name, fit in fits.items()})
 

@@ -12,6 +12,7 @@ import argparse
 import json
 
 from streaming.bundle import find_bundle, load_bundle
+from streaming.checked import as_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,5 +48,5 @@ def run(args: argparse.Namespace) -> None:
             f"head     {head.name}: {', '.join(head.classes)}; {head.mode} mode, window {head.window}, "
             f"hop {head.hop}, {head.kernel} SVM"
         )
-    for key, value in bundle.meta.get("provenance", {}).items():
+    for key, value in as_json(bundle.meta.provenance).items():
         print(f"{key:<8} {value}")

@@ -16,7 +16,6 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from streaming.errors import ConfigError
 from training.datasets.synthetic import Client, Heterogeneity, paper_clients
@@ -43,9 +42,10 @@ def run(args: argparse.Namespace) -> None:
     import torch
 
     from streaming.bundle import Bundle
+    from streaming.bundle_meta import Meta, Provenance
     from training.pretraining.curves import write_curves
     from training.pretraining.probe import probe
-    from training.pretraining.radio import FRONTEND, STATIONS, Station, model_settings
+    from training.pretraining.radio import FRONTEND, STATIONS, Station
     from training.pretraining.radio_probe import probe_radio
     from training.pretraining.recipes import find_recipe
     from training.pretraining.rounds import Run, federate, finished, open_run
@@ -71,13 +71,13 @@ def run(args: argparse.Namespace) -> None:
     with Progress("pretraining", total=recipe.rounds * recipe.steps * len(clients)) as progress:
         federate(state, args.workers, progress.to, look)
     whose = "" if radio else f"--clients {args.clients} "
-    provenance = {
-        "command": f"wavetell pretrain --recipe {args.recipe} {whose}"
-        f"--rounds {recipe.rounds} --steps {recipe.steps} --seed {args.seed}",
-    }
-    meta: dict[str, Any] = {"level": recipe.level, "provenance": provenance}
+    command = (
+        f"wavetell pretrain --recipe {args.recipe} {whose}"
+        f"--rounds {recipe.rounds} --steps {recipe.steps} --seed {args.seed}"
+    )
+    meta = Meta(provenance=Provenance(command))
     if radio:
-        meta["frontend"] = model_settings(FRONTEND)
+        meta = replace(meta, front_end=FRONTEND, has_features=True)
     frames = 2_000 if radio else 10_000
     Bundle(finished(state, frames=frames), meta=meta, name=out.stem).save(out)
     for path in [out, *write_curves(state.history, out.with_suffix(""))]:

@@ -229,6 +229,5 @@ class Runtime:
 
 def same_states(one: Bundle, other: Bundle) -> bool:
     """Whether two models make the same of a stream before any head sees it."""
-    return one.meta["frontend"] == other.meta["frontend"] and encoder_sha256(one.encoder) == encoder_sha256(
-        other.encoder
-    )
+    same = (one.meta.front_end, one.meta.has_features) == (other.meta.front_end, other.meta.has_features)
+    return same and encoder_sha256(one.encoder) == encoder_sha256(other.encoder)

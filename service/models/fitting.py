@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.storage.labels import Label, LabelStore
-from streaming.bundle import Bundle, encoder_sha256, load_bundle
+from streaming.bundle import encoder_sha256, load_bundle
+from streaming.bundle_meta import FittedHead
 from streaming.embedding import Embedder
 from streaming.engine import open_engine
 from streaming.errors import InputError, WavetellError
@@ -90,7 +92,7 @@ def fit(job: dict[str, str]) -> dict[str, Any]:
     identity = Identity(
         job["name"], tuple(classes), "live", like.window, like.hop, encoder_sha256(bundle.encoder)
     )
-    counting = feature_weights(rows.shape[1]) if bundle.has_features else None
+    counting = feature_weights(rows.shape[1]) if bundle.meta.has_features else None
     fitted = fit_head(rows, truth, identity, SEARCH, counting)
     before = bundle.heads.get(job["name"], like)
     counts = dict(Counter(label.label for label in labels))
@@ -102,14 +104,10 @@ def fit(job: dict[str, str]) -> dict[str, Any]:
         "before": confusion(classes, truth, before, rows),
         "after": unseen_confusion(classes, truth, groups, rows, identity, fitted, counting),
     }
-    provenance = {
-        "base": bundle.sha256,
-        "labels": counts,
-        "made": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-    }
-    meta = bundle.meta | {"fitted": bundle.meta.get("fitted", {}) | {job["name"]: provenance}}
+    made = FittedHead(bundle.sha256, counts, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
+    meta = replace(bundle.meta, fitted=bundle.meta.fitted | {job["name"]: made})
     heads = bundle.heads | {job["name"]: fitted.head}
-    Bundle(bundle.encoder, heads, meta, bundle.name).save(Path(job["result"]))
+    replace(bundle, heads=heads, meta=meta).save(Path(job["result"]))
     return answer | {"seconds": round(time.monotonic() - began, 3)}
 
 

@@ -12,6 +12,7 @@ from streaming.block import Block
 from streaming.bundle import Bundle
 from streaming.engine import Engine
 from streaming.errors import InputError
+from streaming.intake import LevelSettings
 from streaming.pipeline import FramePipeline, LivePipeline, Pipeline, choose_head
 from streaming.prediction import NO_SIGNAL, Prediction, as_json
 from streaming.report import drawn_together
@@ -40,7 +41,7 @@ class Predictor:
         else:
             pipeline = LivePipeline(self.bundle, head, self.engine)
         stretches = list(joined(blocks))
-        if "fraction" not in self.bundle.meta["frontend"] or frame:
+        if isinstance(self.bundle.meta.front_end, LevelSettings) or frame:
             distance = head.hop if step == "hop" and not frame else length
             check_number(sum(len(stretch.samples) // distance for stretch in stretches))
         answers: list[Prediction] = []

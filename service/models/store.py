@@ -13,6 +13,7 @@ from typing import Any
 from service.errors import NotFound
 from service.storage.names import checked_name
 from streaming.bundle import MAX_BYTES, SHIPPED, Bundle, load_bundle, parse_bundle
+from streaming.checked import as_json
 from streaming.errors import BundleError, ConfigError
 from streaming.files import write_whole
 
@@ -107,7 +108,7 @@ def describe(bundle: Bundle, active: bool) -> dict[str, Any]:
             "receptive_field": bundle.encoder.shape.receptive_field,
             "outputs": bundle.encoder.shape.outputs,
         },
-        "provenance": bundle.meta.get("provenance", {}),
-        "evaluation": bundle.meta.get("evaluation", {}),  # as `wavetell evaluate --json` has its rows
-        "fitted": bundle.meta.get("fitted", {}),
+        "provenance": as_json(bundle.meta.provenance),
+        "evaluation": as_json(bundle.meta.evaluation),  # as `wavetell evaluate --json` has its rows
+        "fitted": as_json(bundle.meta.fitted),
     }

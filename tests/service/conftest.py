@@ -12,7 +12,9 @@ import httpx
 import pytest
 
 from streaming.bundle import Bundle
+from streaming.bundle_meta import Meta
 from streaming.encoder import Encoder, EncoderShape
+from streaming.intake import LevelSettings
 from tests.models import tiny_head
 
 SHAPE = EncoderShape(channels=4, depth=3, reduced=6, outputs=5)  # sees 61 samples
@@ -26,7 +28,7 @@ def small_bundle(name="small", seed=1):
         "other": tiny_head(encoder, name="other", mode="live", window=WINDOW, hop=HOP, seed=seed + 1),
         "frames": tiny_head(encoder, name="frames", mode="frame", window=100, hop=100, seed=seed),
     }
-    return Bundle(encoder, heads, {"frontend": {"agc_samples": 500.0}}, name)
+    return Bundle(encoder, heads, Meta(LevelSettings(agc_samples=500.0)), name)
 
 
 # A test machine may be busy with other things for seconds; drops have a test of their own.

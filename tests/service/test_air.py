@@ -19,6 +19,7 @@ from service.live.streams import Limits, Stream
 from service.models.predictor import Predictor
 from streaming.block import Block
 from streaming.bundle import Bundle
+from streaming.bundle_meta import Meta
 from streaming.embedding import Embedder
 from streaming.encoder import Encoder, EncoderShape
 from streaming.engine import open_engine
@@ -31,14 +32,14 @@ from tests.service.journal import Kept
 
 SHAPE = EncoderShape(channels=4, depth=3, reduced=6, outputs=5)
 WINDOW, HOP, RATE = 200, 50, 250_000
-FRONT = {"fraction": 0.4, "agc_samples": 300.0}
+FRONT = FrontEndSettings(fraction=0.4, agc_samples=300.0)
 
 
 @pytest.fixture(scope="module")
 def bundle():
     encoder = Encoder(SHAPE, seed=1)
     heads = {"live": tiny_head(encoder, name="live", mode="live", window=WINDOW, hop=HOP)}
-    return Bundle(encoder, heads, {"frontend": FRONT}, "air")
+    return Bundle(encoder, heads, Meta(FRONT), "air")
 
 
 @pytest.fixture

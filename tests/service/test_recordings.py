@@ -38,8 +38,8 @@ def test_a_stretch_is_recorded_downloaded_and_played_again(service, tone, tmp_pa
     assert read.get_captures()[0]["core:frequency"] == 433.92e6
     assert read.get_annotations()
     assert all(note["core:label"] in "ABC" for note in read.get_annotations())
-    meta = service.get(f"/v1/recordings/{recording}/sigmf-meta").json()
-    assert meta["global"]["core:sample_rate"] == 48000
+    described = service.get(f"/v1/recordings/{recording}/sigmf-meta").json()
+    assert described["global"]["core:sample_rate"] == 48000
     data = service.get(f"/v1/recordings/{recording}/sigmf-data").content
     assert len(data) == 8 * 24_000
     about = next(r for r in service.get("/v1/recordings").json() if r["id"] == recording)
@@ -76,10 +76,10 @@ def test_a_recording_under_way_is_whole_after_a_shutdown(tmp_path, model):
 
 def test_annotations_are_sigmf_of_a_time_range(service, tone):
     service.until(f"/v1/streams/{tone}/predictions", lambda p: p["predictions"])
-    meta = service.get(f"/v1/streams/{tone}/annotations").json()
-    sigmf.SigMFFile(metadata=meta).validate()
-    assert meta["annotations"][0]["core:sample_start"] == 0
-    assert meta["annotations"][0]["wavetell:probabilities"].keys() == {"A", "B", "C"}
+    described = service.get(f"/v1/streams/{tone}/annotations").json()
+    sigmf.SigMFFile(metadata=described).validate()
+    assert described["annotations"][0]["core:sample_start"] == 0
+    assert described["annotations"][0]["wavetell:probabilities"].keys() == {"A", "B", "C"}
     old = service.get(f"/v1/streams/{tone}/annotations", params={"to": "2001-01-01T00:00:00Z"}).json()
     assert old["annotations"] == []
 

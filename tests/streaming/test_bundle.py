@@ -1,5 +1,6 @@
 """A bundle comes back as it was saved, and every damaged or foreign file gets one clear line."""
 
+import hashlib
 import json
 import pickle
 import struct
@@ -11,9 +12,11 @@ import pytest
 from safetensors.numpy import save_file
 
 from streaming.bundle import MAX_BYTES, Bundle, encoder_sha256, load_bundle
+from streaming.bundle_meta import Meta
 from streaming.encoder import Encoder, EncoderShape
 from streaming.errors import BundleError
 from streaming.features import COUNT
+from streaming.intake import LevelSettings
 from tests.models import tiny_head
 
 SHAPE = EncoderShape(channels=4, depth=2, reduced=6, outputs=5)
@@ -26,7 +29,7 @@ def bundle():
     return Bundle(
         encoder,
         {"a": tiny_head(encoder, name="a")},
-        {"frontend": {"agc_samples": 100}, "provenance": {}},
+        Meta(LevelSettings(agc_samples=100)),
         "m",
     )
 
@@ -80,7 +83,7 @@ def test_every_changed_byte_is_found(path):
 
 def test_an_altered_setting_is_found(path):
     raw = path.read_bytes()
-    path.write_bytes(raw.replace(b'agc_samples\\":100', b'agc_samples\\":900'))
+    path.write_bytes(raw.replace(b'agc_samples\\":100.0', b'agc_samples\\":900.0'))
     assert "the description does not match its sha256" in error_of(path)
 
 
@@ -99,12 +102,11 @@ def test_a_pickle_is_refused_and_never_run(path, tmp_path):
 
 @pytest.mark.parametrize("begins", [b"\x80", b"PK"])
 def test_a_bundle_whose_length_looks_like_a_pickle_or_a_zip_is_read(bundle, path, begins):
-    bundle.meta["provenance"]["note"] = ""
-    bundle.save(path)
-    length = int.from_bytes(path.read_bytes()[:8], "little")
+    raw = path.read_bytes()
+    length = int.from_bytes(raw[:8], "little")
     more = (int.from_bytes(begins, "little") - length) % 256 ** len(begins)
-    bundle.meta["provenance"]["note"] = "x" * more
-    bundle.save(path)
+    header = raw[8 : 8 + length] + b" " * more
+    path.write_bytes(struct.pack("<Q", len(header)) + header + raw[8 + length :])
     assert path.read_bytes().startswith(begins)
     assert load_bundle(path).sha256 == bundle.sha256
 
@@ -127,13 +129,7 @@ def test_a_header_that_claims_too_much_is_refused(path):
 
 @pytest.mark.parametrize("version", [1, 3])
 def test_an_older_or_newer_format_is_named(bundle, path, version):
-    header_length = int.from_bytes(path.read_bytes()[:8], "little")
-    header = json.loads(path.read_bytes()[8 : 8 + header_length])
-    description = json.loads(header["__metadata__"]["wavetell"])
-    description["format"] = version
-    header["__metadata__"]["wavetell"] = json.dumps(description)
-    raw = json.dumps(header).encode()
-    path.write_bytes(struct.pack("<Q", len(raw)) + raw + path.read_bytes()[8 + header_length :])
+    rewrite(path, lambda description: description.update(format=version))
     assert f"format {version} and this wavetell reads format 2" in error_of(path)
 
 
@@ -145,17 +141,85 @@ def test_a_head_of_another_encoder_is_refused(bundle, tmp_path):
 
 def test_a_head_for_other_embeddings_is_refused(bundle, tmp_path):
     head = replace(bundle.heads["a"], mode="live")
-    meta = {"frontend": {"agc_samples": 100, "features": True}}
+    meta = Meta(LevelSettings(agc_samples=100), has_features=True)
     Bundle(bundle.encoder, {"a": head}, meta).save(tmp_path / "x.safetensors")
     expected = f"takes embeddings of {SHAPE.outputs} entries and this wavetell makes {SHAPE.outputs + COUNT}"
     assert expected in error_of(tmp_path / "x.safetensors")
     Bundle(bundle.encoder, bundle.heads, meta).save(tmp_path / "y.safetensors")  # frames have no features
-    assert load_bundle(tmp_path / "y.safetensors").has_features
+    assert load_bundle(tmp_path / "y.safetensors").meta.has_features
 
 
-def test_settings_that_are_no_object_are_refused(bundle, tmp_path):
-    Bundle(bundle.encoder, bundle.heads, {"frontend": [1]}).save(tmp_path / "x.safetensors")
-    assert "front end" in error_of(tmp_path / "x.safetensors")
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        ("meta", [1], "the description lacks encoder, heads, meta or sha256"),
+        ("meta.front_end", [1], "meta.front_end.kind is None; it must be level or front end"),
+        ("meta.front_end.kind", "band", "meta.front_end.kind is 'band'; it must be level or front end"),
+        ("meta.front_end.agc_samples", 0, "meta.front_end.agc_samples is 0; it must be a number of at least"),
+        ("meta.front_end.agc_samples", 1e12, "agc_samples is 1000000000000.0; it must be at most 1000000000"),
+        ("meta.front_end.agc_samples", float("inf"), "the description has a number that is not finite"),
+        ("meta.front_end.agc_samples", float("nan"), "the description has a number that is not finite"),
+        ("meta.front_end.agc_samples", True, "agc_samples is True; it must be a number of at least 1"),
+        ("meta.front_end.other", 1, "meta.front_end has an entry 'other'; it may have kind, agc_samples"),
+        ("meta.other", 1, "meta has an entry 'other'"),
+        ("meta.has_features", 1, "meta.has_features is 1; it must be true or false"),
+        ("meta.provenance", "x", "meta.provenance is 'x'; it must be an object"),
+        ("meta.provenance.command", "\ud800", "command is '\\ud800'; it must be a text of at most 1,000"),
+        ("meta.provenance.command", "a\nb", "must be a text of at most 1,000 printable characters"),
+        ("meta.provenance.command", "x" * 1001, "must be a text of at most 1,000 printable characters"),
+        ("meta.provenance.federation", {"run": "r", "rounds": 10**30, "seed": 0}, "rounds is 1000000"),
+        ("meta.provenance.federation", {"run": "r"}, "meta.provenance.federation lacks rounds"),
+        ("meta.evaluation", [], "meta.evaluation is a list; it must be an object"),
+        ("meta.evaluation", {"model": {"by_snr": [{"snr_db": 1, "accuracy": 2}]}}, "accuracy is 2; it must"),
+        ("meta.evaluation", {"\udc80": {"by_snr": []}}, "a name in meta.evaluation is '\\udc80'"),
+        ("meta.fitted", {"a": {"base": "", "labels": {"A": -1}, "made": ""}}, "labels.A is -1; it must be"),
+        ("encoder.channels", 2**31, "encoder.channels is 2147483648; it must be at most 4096"),
+        ("encoder.channels", 4096, "encoder tensor"),
+        ("encoder.depth", "2", "encoder.depth is '2'; it must be a whole number of at least 1"),
+        ("heads.a", [], "head a is a list; it must be an object"),
+        ("heads.a.name", "b", "head a calls itself b"),
+        ("heads.a.hop", True, "head.hop is True; it must be a whole number of at least 1"),
+        ("heads.a.gamma", 1e10, "head.gamma is 10000000000.0; it must be at most 1000000000"),
+        ("heads.a.classes", "ABC", "head.classes is 'ABC'; it must be a list"),
+        ("heads.a.open_set_1", [1], "open_set_1 must be an array of numbers"),
+        ("sha256.encoder", 1, "part encoder does not match its sha256"),
+    ],
+)
+def test_a_description_with_a_wrong_value_is_refused(path, place, value, message):
+    def change(description):
+        *parents, last = place.split(".")
+        for name in parents:
+            description = description[name]
+        description[last] = value
+
+    rewrite(path, change)
+    assert message in error_of(path)
+    error_of(path).encode()
+
+
+def rewrite(path, change):
+    """Change the description and its sha256, as a hand that makes a bundle of its own would."""
+    raw = path.read_bytes()
+    length = int.from_bytes(raw[:8], "little")
+    header = json.loads(raw[8 : 8 + length])
+    description = json.loads(header["__metadata__"]["wavetell"])
+    del description["description_sha256"]
+    change(description)
+    text = json.dumps(description, sort_keys=True, separators=(",", ":"))
+    description["description_sha256"] = hashlib.sha256(text.encode()).hexdigest()
+    header["__metadata__"]["wavetell"] = json.dumps(description)
+    written = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(written)) + written + raw[8 + length :])
+
+
+def test_weights_that_no_training_gives_are_refused(bundle, path):
+    weights = bundle.encoder.blocks[0].conv1
+    weights.v.data[1] = 0
+    bundle.save(path)
+    assert "direction of length zero" in error_of(path)
+    weights.v.data[1] = 1e10
+    bundle.save(path)
+    assert "tensor encoder/blocks.0.conv1.v has values that are not finite or beyond 1e+09" in error_of(path)
 
 
 def test_values_that_are_not_finite_are_refused(bundle, tmp_path):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from streaming.errors import InputError
+from streaming.errors import InputError, WavetellError
 from streaming.head import STEPS, Head
 
 
@@ -131,7 +131,7 @@ def test_a_head_comes_back_from_its_arrays():
 def test_parts_that_do_not_fit_are_named(changes, message):
     x, label = blobs(3)
     machine = SVC(decision_function_shape="ovo").fit(x, label)
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(WavetellError, match=message):
         head_of(machine, ("A", "B", "C"), np.zeros(24), np.ones(24), **changes)
 
 

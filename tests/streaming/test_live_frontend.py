@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from streaming.block import Block
 from streaming.bundle import Bundle, load_bundle
+from streaming.bundle_meta import Meta
 from streaming.encoder import Encoder, EncoderShape, iq
 from streaming.engine import open_engine
 from streaming.frontend import FrontEnd, FrontEndSettings, Piece
@@ -19,14 +20,14 @@ from tests.models import tiny_head
 
 SHAPE = EncoderShape(channels=4, depth=2, reduced=6, outputs=5)  # sees 29 samples
 WINDOW, HOP, RATE = 200, 50, 250e3
-FRONT = {"fraction": 0.4, "narrowest": 1 / 32, "agc_samples": 300.0}
+FRONT = FrontEndSettings(fraction=0.4, narrowest=1 / 32, agc_samples=300.0)
 
 
 @pytest.fixture(scope="module")
 def bundle():
     encoder = Encoder(SHAPE, seed=1)
     heads = {"live": tiny_head(encoder, name="live", mode="live", window=WINDOW, hop=HOP)}
-    return Bundle(encoder, heads, {"frontend": FRONT | {"made": "by a test"}}, "tiny")
+    return Bundle(encoder, heads, Meta(FRONT), "tiny")
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +94,7 @@ def same(a, b):
 
 
 def test_an_answer_is_the_heads_over_the_batch_features_of_the_signal_so_far(bundle, engine):
-    front = FrontEnd(FrontEndSettings(**FRONT))
+    front = FrontEnd(FRONT)
     pieces = [p for p in [*front.push(blocks(SCENE)[0]), *front.flush()] if isinstance(p, Piece)]
     signals = []
     for piece in pieces:

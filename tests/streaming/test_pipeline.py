@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from streaming.agc import Agc, normalise
 from streaming.block import Block
 from streaming.bundle import Bundle
+from streaming.bundle_meta import Meta
 from streaming.encoder import Encoder, EncoderShape, iq
 from streaming.engine import open_engine
 from streaming.errors import ConfigError
+from streaming.intake import LevelSettings
 from streaming.pipeline import FramePipeline, LivePipeline, choose_head
 from streaming.prediction import as_json
 from tests.models import tiny_head
@@ -30,7 +32,7 @@ def bundle():
         "live": tiny_head(encoder, name="live", mode="live", window=WINDOW, hop=HOP),
         "frames": tiny_head(encoder, name="frames", mode="frame", window=WINDOW, hop=WINDOW),
     }
-    return Bundle(encoder, heads, {"frontend": {"agc_samples": AGC}}, "tiny")
+    return Bundle(encoder, heads, Meta(LevelSettings(agc_samples=AGC)), "tiny")
 
 
 def live(bundle):

@@ -141,7 +141,7 @@ def model_row(
         raise ConfigError(
             f"model {bundle.name} has no {mode} head {clients[0].name!r}; wavetell fit makes one"
         )
-    agc_samples = float(bundle.meta.get("frontend", {}).get("agc_samples", 1))
+    agc_samples = bundle.meta.front_end.agc_samples
     embed = embedder(bundle.encoder, mode, first.window, first.hop, agc_samples)
     name = "model" if mode == "frame" else f"model, live with {past} samples of past"
     return head_row(name, heads, clients, embed, seed, past)

@@ -3,10 +3,10 @@
 import csv
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from streaming.bundle_meta import ClientAccuracy, EvaluationRow, SnrPoint
 from training.evaluation.evaluate import Row
 
 
@@ -25,28 +25,20 @@ def as_text(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
-def as_json(rows: Sequence[Row]) -> dict[str, Any]:
-    """Everything, for programs."""
+def as_evaluation(rows: Sequence[Row]) -> dict[str, EvaluationRow]:
+    """Everything, for programs and for a bundle."""
     return {
-        row.name: {
-            "mean": row.mean[0],
-            "mean_half_width": row.mean[1],
-            "clients": {
-                name: {
-                    "accuracy": answers.accuracy.share,
-                    "interval": answers.accuracy.interval,
-                    "frames": answers.accuracy.total,
-                    "refused": answers.refused,
-                }
-                for name, answers in row.clients.items()
+        row.name: EvaluationRow(
+            by_snr=tuple(SnrPoint(snr, a.share, a.interval, a.total) for snr, a in row.by_snr()),
+            mean=row.mean[0],
+            mean_half_width=row.mean[1],
+            clients={
+                name: ClientAccuracy(a.accuracy.share, a.accuracy.interval, a.accuracy.total, a.refused)
+                for name, a in row.clients.items()
             },
-            "by_snr": [
-                {"snr_db": snr, "accuracy": a.share, "interval": a.interval, "frames": a.total}
-                for snr, a in row.by_snr()
-            ],
-            "classes": list(row.classes),
-            "confusion": row.confusion().tolist(),
-        }
+            classes=row.classes,
+            confusion=row.confusion().tolist(),
+        )
         for row in rows
     }
 

@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from streaming.checked import as_json
 from streaming.files import write_whole
 from training.evaluation.evaluate import Answers, Row
-from training.evaluation.report import as_json
+from training.evaluation.report import as_evaluation
 from training.experiments.cases import FILES, Case, open_case
 from training.experiments.scale import Scale
 from training.methods import METHODS
@@ -115,7 +116,7 @@ def run_cell(cell: Cell, cache: Path) -> dict[str, Any]:
     row = Row(method.title, opened.clients[0].classes, answers)
     result = {
         "cell": cell.identity(),
-        "result": as_json([row])[method.title],
+        "result": as_json(as_evaluation([row])[method.title]),
         "curve": track.curve,
         "seconds": round(time.monotonic() - started, 1),
         "cpu_seconds": round(time.process_time() - cpu, 1),

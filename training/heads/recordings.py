@@ -46,5 +46,5 @@ def fit_recordings(
         labels, rows = labels[keep], rows[keep]
     identity = Identity(name, classes, "live", like.window, like.hop, encoder_sha256(bundle.encoder))
     return fit_head(
-        rows, labels, identity, search, feature_weights(rows.shape[1]) if bundle.has_features else None
+        rows, labels, identity, search, feature_weights(rows.shape[1]) if bundle.meta.has_features else None
     )

@@ -103,16 +103,6 @@ def mixture(station: Station, size: int = 1_000) -> list[str]:
     return own + [HEARD[i % len(HEARD)] for i in range(size - len(own))]
 
 
-def model_settings(settings: FrontEndSettings) -> dict[str, float]:
-    """The front-end settings that belong to the model, for its bundle."""
-    return {
-        "fraction": settings.fraction,
-        "narrowest": settings.narrowest,
-        "agc_samples": settings.agc_samples,
-        "features": True,
-    }
-
-
 def heard(classes: list[str], conditions: Conditions, seed: int) -> Iterator[Samples]:
     """Endless: the samples of one signal after the other, each from its beginning to the next."""
     stream = Stream(at_random(classes, EMISSION, conditions, seed), conditions, seed)

@@ -5,9 +5,11 @@ import pytest
 
 from benchmarks.accuracy.follow import Follower, Heard, Trial, cut, delay, found_window, on_paper, quantile
 from streaming.bundle import Bundle
+from streaming.bundle_meta import Meta
 from streaming.changes import Changes
 from streaming.encoder import Encoder, EncoderShape
 from streaming.engine import Hops, open_engine
+from streaming.intake import LevelSettings
 from tests.models import tiny_head
 
 HOP, WINDOW = 50, 200
@@ -17,7 +19,7 @@ HOP, WINDOW = 50, 200
 def model():
     encoder = Encoder(EncoderShape(channels=4, depth=2, reduced=6, outputs=5), seed=1)
     head = tiny_head(encoder, name="live", mode="live", window=WINDOW, hop=HOP)
-    bundle = Bundle(encoder, {"live": head}, {"frontend": {"agc_samples": 500.0}}, "tiny")
+    bundle = Bundle(encoder, {"live": head}, Meta(LevelSettings(agc_samples=500.0)), "tiny")
     return Follower(bundle, head, open_engine(encoder, HOP, "torch"))
 
 

@@ -10,8 +10,10 @@ import pytest
 from benchmarks.accuracy import foreign
 from benchmarks.accuracy.foreign import BEFORE, COUNT, PACKAGES, answered, as_text, gnuradio, hear, jobs
 from streaming.bundle import Bundle
+from streaming.bundle_meta import Meta
 from streaming.encoder import Encoder, EncoderShape
 from streaming.engine import open_engine
+from streaming.frontend import FrontEndSettings
 from streaming.pipeline import LivePipeline
 from streaming.prediction import NO_SIGNAL
 from tests.models import tiny_head
@@ -81,7 +83,7 @@ def test_what_is_made_is_kept_and_answered(side, tmp_path, monkeypatch):
     assert before == {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
     encoder = Encoder(EncoderShape(channels=4, depth=2, reduced=6, outputs=5), seed=1)
     head = tiny_head(encoder, name="live", mode="live", window=200, hop=100)
-    bundle = Bundle(encoder, {"live": head}, {"frontend": {"fraction": 0.4, "agc_samples": 300.0}}, "tiny")
+    bundle = Bundle(encoder, {"live": head}, Meta(FrontEndSettings(agc_samples=300.0)), "tiny")
     found = {}
     for each in few:
         pipeline = LivePipeline(bundle, head, open_engine(encoder, 100))

@@ -7,6 +7,7 @@ import numpy as np
 from benchmarks.accuracy.devices import Recording, decide, report
 from benchmarks.accuracy.radio import ALARMS, as_evaluation, as_text, draw, percent
 from streaming.bundle import Bundle
+from streaming.checked import as_json
 from streaming.encoder import Encoder, EncoderShape
 from streaming.features import COUNT
 
@@ -64,4 +65,4 @@ def test_the_accuracy_table_and_picture(tmp_path):
     draw(result, tmp_path / "accuracy.png")
     assert (tmp_path / "accuracy.png").stat().st_size > 1_000
     kept = as_evaluation(result["summary"]["by_snr"])
-    assert kept["model, families"] == {"by_snr": [{"snr_db": 12.5, "accuracy": 0.75}]}
+    assert as_json(kept["model, families"]) == {"by_snr": [{"snr_db": 12.5, "accuracy": 0.75}]}

@@ -1,15 +1,18 @@
 """What the replay radio plays, and a small model that knows it: fast on any machine, and right often."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from service.cli import main
 from streaming.bundle import Bundle, encoder_sha256
+from streaming.bundle_meta import Meta
 from streaming.embedding import Embedder
 from streaming.encoder import Encoder, EncoderShape
 from streaming.engine import open_engine
+from streaming.intake import LevelSettings
 from tests.models import tiny_head
 from training.heads.fit import Identity, Search, fit_head
 
@@ -18,7 +21,7 @@ RATE_HZ, FREQ_HZ = 250_000, 433_920_000
 SECONDS_EACH = 2.5
 WINDOW, HOP = 5_000, 1_000
 SHAPE = EncoderShape(channels=8, depth=4, reduced=16, outputs=24)
-FRONTEND = {"frontend": {"agc_samples": 2_000.0}}
+META = Meta(LevelSettings(agc_samples=2_000.0))
 STRETCH = 25_000  # samples of one example
 
 
@@ -37,7 +40,7 @@ def make_model(raw: Path) -> Bundle:
     samples = np.fromfile(raw, "<c8")
     encoder = Encoder(SHAPE, seed=3)
     bare = tiny_head(encoder, name="live", mode="live", window=WINDOW, hop=HOP)
-    bundle = Bundle(encoder, {"live": bare}, FRONTEND, "air")
+    bundle = Bundle(encoder, {"live": bare}, META, "air")
     rows, truth = [], []
     classes = (*CLASSES, "noise")
     notes = json.loads(raw.with_suffix(".sigmf-meta").read_bytes())["annotations"]
@@ -51,7 +54,7 @@ def make_model(raw: Path) -> Bundle:
     identity = Identity("live", classes, "live", WINDOW, HOP, encoder_sha256(encoder))
     search = Search(C=(10.0,), gamma=(1.0,), folds=2)
     head = fit_head(np.concatenate(rows)[::4], np.concatenate(truth)[::4], identity, search).head
-    return Bundle(encoder, {"live": head}, FRONTEND | {"evaluation": evaluation()}, "air")
+    return Bundle(encoder, {"live": head}, replace(META, evaluation=evaluation()), "air")
 
 
 def evaluation() -> dict:

@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 
 from streaming.bundle import Bundle
+from streaming.bundle_meta import Meta
 from streaming.encoder import Encoder
+from streaming.frontend import FrontEndSettings
 from tests.models import tiny_head
 from tests.service.conftest import serving
 from tests.service.dashboard.air import SHAPE
 from tests.service.dashboard.conftest import expect, looking
 
 RATE = 250_000
-FRONT = {"frontend": {"fraction": 0.4, "narrowest": 1 / 32, "agc_samples": 2000.0}}
+FRONT = FrontEndSettings(fraction=0.4, narrowest=1 / 32, agc_samples=2000.0)
 
 
 @pytest.fixture
@@ -34,7 +36,7 @@ def test_bandwidth_offset_and_silence_are_shown(browser, tmp_path, bursts):
     encoder = Encoder(SHAPE, seed=3)
     model = tmp_path / "front.safetensors"
     heads = {"live": tiny_head(encoder, name="live", mode="live", window=1000, hop=200)}
-    Bundle(encoder, heads, FRONT, "front").save(model)
+    Bundle(encoder, heads, Meta(FRONT), "front").save(model)
     with (
         serving(tmp_path / "data", model, bursts) as running,
         looking(browser, running.base) as page,

@@ -9,7 +9,9 @@ import pytest
 from service.cli import main
 from streaming.agc import Agc
 from streaming.bundle import Bundle, load_bundle
+from streaming.bundle_meta import Meta
 from streaming.encoder import Encoder, EncoderShape, iq
+from streaming.intake import LevelSettings
 from training.datasets.synthetic import Signal, make_frames, paper_clients
 from training.evaluation.accuracy import Accuracy
 from training.evaluation.evaluate import Answers, Row, fresh_frames, labelled_frames, limit_row
@@ -22,7 +24,7 @@ SHAPE = EncoderShape(channels=6, depth=3, reduced=8, outputs=10, pooling="max+me
 def model(tmp_path_factory):
     """A small model with frame and live heads, fitted by the command."""
     folder = tmp_path_factory.mktemp("model")
-    Bundle(Encoder(SHAPE, seed=1), {}, {"frontend": {"agc_samples": 200.0}}).save(
+    Bundle(Encoder(SHAPE, seed=1), {}, Meta(LevelSettings(agc_samples=200.0))).save(
         folder / "encoder.safetensors"
     )
     path = folder / "model.safetensors"
@@ -78,11 +80,11 @@ def test_fit_writes_a_head_for_each_client(model):
     assert set(bundle.heads) == {f"client-{i}{live}" for i in range(1, 5) for live in ("", "-live")}
     assert bundle.heads["client-2"].classes == ("BPSK", "QPSK", "8PSK", "16QAM")
     assert (bundle.heads["client-2-live"].mode, bundle.heads["client-2-live"].hop) == ("live", 50)
-    assert bundle.meta["provenance"]["paper"]["seed"] == 0
+    assert bundle.meta.provenance.fits["paper"].seed == 0
 
 
 def test_fit_is_reproducible(model, tmp_path):
-    encoder = Bundle(load_bundle(model).encoder, {}, {"frontend": {"agc_samples": 200.0}})
+    encoder = Bundle(load_bundle(model).encoder, {}, Meta(LevelSettings(agc_samples=200.0)))
     for name in "ab":
         encoder.save(tmp_path / f"{name}.safetensors")
         command = ["fit", str(tmp_path / f"{name}.safetensors"), "--labels", "70", "--kernel", "linear"]
@@ -114,7 +116,7 @@ def test_evaluate_prints_a_table_and_keeps_the_rows_in_the_model(model, tmp_path
     kept = tmp_path / "kept.safetensors"
     command = ["evaluate", str(model), "--test", "28", "--rows", "model,known", "--keep", str(kept)]
     assert main(command) == 0
-    assert set(load_bundle(kept).meta["evaluation"]) == {"model", "limit, parameters known"}
+    assert set(load_bundle(kept).meta.evaluation) == {"model", "limit, parameters known"}
     lines = capsys.readouterr().out.splitlines()
     assert lines[1].startswith("model ")
     assert "+-" in lines[2]

@@ -81,7 +81,7 @@ def test_what_is_heard_by_a_radio_is_learnt_behind_the_front_end(tmp_path):
     (update,) = coordinator.store.query("SELECT examples, loss FROM updates")
     assert 20 < update["examples"] < 400  # frames of 1,024 samples at the model's rate, of signals alone
     bundle = load_bundle(tmp_path / "own.safetensors")
-    assert bundle.has_features
+    assert bundle.meta.has_features
     assert bundle.heads["own"].classes == ("2FSK", "OOK", "QPSK")
     pipeline = LivePipeline(bundle, bundle.heads["own"], open_engine(bundle.encoder, bundle.heads["own"].hop))
     with open_source(f"file:{recordings / '1.sigmf-meta'}") as source:

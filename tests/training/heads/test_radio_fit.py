@@ -8,6 +8,7 @@ import torch
 
 from streaming.block import Block
 from streaming.bundle import Bundle, encoder_sha256
+from streaming.bundle_meta import Meta
 from streaming.encoder import Encoder, EncoderShape, iq
 from streaming.engine import open_engine
 from streaming.errors import ConfigError
@@ -19,7 +20,7 @@ from training.evaluation.radio_evaluate import expected_error, judge, summary, u
 from training.heads.fit import Identity, Search
 from training.heads.open_set import Maker, OpenSetData, feature_mixup, make_data
 from training.heads.radio_fit import FALSE_ALARMS, embed_signals, fit_radio, with_open_set
-from training.pretraining.radio import FRONTEND, RATE_HZ, model_settings
+from training.pretraining.radio import FRONTEND, RATE_HZ
 from training.signals.conditions import Conditions
 from training.signals.stream import Stream, in_turn
 
@@ -73,7 +74,7 @@ def test_what_is_fitted_is_what_the_pipeline_runs(head):
     stream = Stream(in_turn(("noise", "QPSK"), 30_000, conditions, 3), conditions, 3)
     block = Block(stream.next(60_000), 0, RATE_HZ)
     encoder = Encoder(SHAPE)
-    bundle = Bundle(encoder, {"live": head}, {"frontend": model_settings(FRONTEND)})
+    bundle = Bundle(encoder, {"live": head}, Meta(FRONTEND, has_features=True))
     pipeline = LivePipeline(bundle, head, open_engine(encoder, head.hop))
     predictions = [p for p in pipeline.push(block) if p.bandwidth_hz is not None]
     pieces = [item for item in FrontEnd(FRONTEND).push(block) if isinstance(item, Piece)]

@@ -90,10 +90,11 @@ def check(coordinator: Coordinator, number: int, precision: Precision, path: Pat
 
 def measured(body: Body, name: str) -> float | None:
     """A number that the station measured, for people to see; nothing depends on it."""
+    text = body.meta.get(name, "nan")
     try:
-        value = float(body.meta.get(name, "nan"))
+        value = float(text)
     except ValueError:
-        raise FormatError(f"{name} is {body.meta[name][:20]!r}; it must be a number") from None
+        raise FormatError(f"{name} is {text[:20]!r}; it must be a number") from None
     return value if math.isfinite(value) else None
 
 

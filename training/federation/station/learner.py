@@ -5,7 +5,7 @@ This is what runs in the station's child process; it needs torch, the rest of th
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, is_dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -15,6 +15,7 @@ import numpy as np
 from hardware import open_source
 from streaming.block import Samples
 from streaming.bundle import Bundle
+from streaming.bundle_meta import FederatedRun, Meta, Provenance
 from streaming.encoder import Encoder
 from streaming.errors import InputError
 from training.datasets.augment import at_level
@@ -27,7 +28,7 @@ from training.objectives.halves import HalvesSettings
 from training.objectives.triplet import TripletSettings
 from training.pretraining.checkpoint import load_checkpoint
 from training.pretraining.probe import probe
-from training.pretraining.radio import FRONTEND, STATIONS, model_settings, signals
+from training.pretraining.radio import FRONTEND, STATIONS, signals
 from training.pretraining.recipes import Recipe
 from training.pretraining.rounds import is_trained, train_frames, unlabelled_frames
 from training.pretraining.trainer import Model
@@ -127,10 +128,10 @@ def accuracy(manifest: Manifest, arrays: Floats) -> float:
 def make_bundle(manifest: Manifest, arrays: Floats, name: str) -> Bundle:
     """A federated model as a bundle without heads."""
     recipe = recipe_from_json(manifest.recipe, manifest.rounds)
-    provenance = {"federation": manifest.run, "rounds": manifest.rounds, "seed": manifest.seed}
-    meta: dict[str, Any] = {"level": recipe.level, "provenance": provenance}
+    provenance = Provenance(federation=FederatedRun(manifest.run, manifest.rounds, manifest.seed))
+    meta = Meta(provenance=provenance)
     if behind_front_end(recipe):
-        meta["frontend"] = model_settings(FRONTEND)
+        meta = replace(meta, front_end=FRONTEND, has_features=True)
     return Bundle(load_encoder(manifest, arrays), meta=meta, name=name)
 
 

@@ -163,8 +163,8 @@ class Station:
         """Whether the update of this round waits on the disk."""
         if not self.spool.exists():
             return False
-        meta = Body.open(self.spool, manifest, self.precision).meta
-        return (meta["round"], meta["base"]) == (str(number), base)
+        waiting = Body.open(self.spool, manifest, self.precision).meta
+        return (waiting["round"], waiting["base"]) == (str(number), base)
 
     def write_update(self, generation: int, manifest: Manifest, meta: dict[str, str]) -> None:
         """Put the update on the disk, and what its precision loses beside it."""

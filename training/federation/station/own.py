@@ -27,7 +27,6 @@ from training.heads.recordings import fit_recordings
 from training.pretraining.canonical import settle
 from training.pretraining.checkpoint import load_checkpoint
 
-AGC_SAMPLES = 4096.0
 AGREE = 10_000  # frames that the outputs are set by, as `wavetell pretrain` takes
 
 
@@ -43,7 +42,7 @@ def make_own(folder: Path, manifest: Manifest, wanted: Wanted) -> None:
     if behind_front_end(recipe) and wanted.labelled:
         like = choose_head(load_bundle("radio"), "", "live")  # its window and hop
         head = fit_recordings(bundle, like, wanted.labelled, wanted.head, Search()).head
-        bundle.heads[wanted.head] = head
+        bundle = replace(bundle, heads={wanted.head: head})
     elif not behind_front_end(recipe) and (labels := own_labels(wanted, manifest.seed)):
         bundle = with_head(bundle, labels, wanted)
     bundle.save(wanted.out)
@@ -62,9 +61,9 @@ def own_labels(wanted: Wanted, seed: int) -> Frames | None:
 
 def with_head(bundle: Bundle, frames: Frames, wanted: Wanted) -> Bundle:
     """The bundle with a live head fitted to these labels."""
-    embed = embedder(bundle.encoder, "live", wanted.window, wanted.window, AGC_SAMPLES)
+    agc_samples = bundle.meta.front_end.agc_samples
+    embed = embedder(bundle.encoder, "live", wanted.window, wanted.window, agc_samples)
     name, sha256 = wanted.head, encoder_sha256(bundle.encoder)
     identity = Identity(name, frames.classes, "live", wanted.window, wanted.window, sha256)
     head = fit_head(embed(frames.iq), frames.label, identity).head
-    meta = bundle.meta | {"frontend": {"agc_samples": AGC_SAMPLES}}
-    return Bundle(bundle.encoder, {name: head}, meta, bundle.name)
+    return replace(bundle, heads={name: head})
