@@ -9,15 +9,19 @@ KERNEL = $(wildcard streaming/native/*)
 demo: .venv/.wavetell
 	.venv/bin/python -m service.demo
 
-# The browser's tests have a process of their own: Playwright keeps an event loop running in its thread, which others
-# cannot share. Both processes run whatever the first one says, and either failing fails the target.
+# Tests run in parallel, the tests of a file in one process, each process with one thread: more would only wait for each
+# other. The browser's tests have a process of their own: Playwright keeps an event loop running in its thread, which
+# others cannot share. Both runs happen whatever the first one says, and either failing fails the target.
 BROWSER = tests/service/dashboard
 PYTEST = .venv/bin/python -m pytest
+PARALLEL = --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
+test: export OMP_NUM_THREADS = 1
 test: .venv/.dev .venv/.system flower
 	failed=0; \
-	$(PYTEST) -m "not acceptance" --ignore $(BROWSER) || failed=1; \
+	$(PYTEST) -m "not acceptance" $(PARALLEL) --cov --cov-report= --ignore $(BROWSER) || failed=1; \
 	$(PYTEST) -m "not acceptance" $(BROWSER) || failed=1; \
+	echo "lines covered by the tests' own processes: $$(.venv/bin/coverage report --format=total) %"; \
 	exit $$failed
 
 # The shipped model, from nothing: about an hour of two cores; goes on where it was stopped. One thread gives the same bits.
