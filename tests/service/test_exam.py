@@ -143,7 +143,7 @@ def test_a_folder_of_neither_kind_is_one_line(tmp_path, capsys):
         ("odd_250k.cs16", bytes(1003), "has 1003 bytes of samples; ci16_le takes a multiple of 4"),
         ("nothing_250k.cu8", b"", "has 0 bytes of samples"),
         ("rate.cu8", bytes(1000), "the rate of"),
-        ("kind_250k.bin", bytes(1000), "does not tell its type"),
+        ("kind_250k.bin", bytes(1000), "add type=cf32, ci16, ci8 or cu8"),
         ("nan_250k.cf32", np.full(20_000, np.nan, np.float32).tobytes(), "its bytes are no such floats"),
         ("cut.sigmf-meta", b"{", "holds no SigMF metadata"),
     ],
