@@ -144,7 +144,7 @@ def test_a_folder_of_neither_kind_is_one_line(tmp_path, capsys):
         ("nothing_250k.cu8", b"", "has 0 bytes of samples"),
         ("rate.cu8", bytes(1000), "the rate of"),
         ("kind_250k.bin", bytes(1000), "add type=cf32, ci16, ci8 or cu8"),
-        ("nan_250k.cf32", np.full(20_000, np.nan, np.float32).tobytes(), "its bytes are no such floats"),
+        ("nan_250k.cf32", np.full(20_000, np.nan, np.float32).tobytes(), "give its type, such as type=cu8"),
         ("cut.sigmf-meta", b"{", "holds no SigMF metadata"),
     ],
 )
