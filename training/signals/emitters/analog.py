@@ -32,6 +32,7 @@ class Analog:
     deviation_hz: float
     depth: float
     tone_hz: float  # CTCSS, 0 for none
+    drive: float  # into the speech limiter
     upper: bool
     symbol_rate_hz: float = np.nan
     oversampling: Range = USUAL
@@ -84,13 +85,20 @@ class Analog:
                 samples,
             )
             return (luma * np.sin(2 * np.pi * 2400 * t)).astype(np.float32)
-        return heard(rng, self.content, self.low_hz, self.high_hz, rate_hz, samples)
+        band_hz = (self.low_hz, self.high_hz)
+        return heard(rng, self.content, band_hz, rate_hz, samples, self.drive)
 
 
 def heard(
-    rng: np.random.Generator, content: str, low_hz: float, high_hz: float, rate_hz: float, samples: int
+    rng: np.random.Generator,
+    content: str,
+    band_hz: Range,
+    rate_hz: float,
+    samples: int,
+    drive: float,
 ) -> Reals:
-    """Sound within a band, at the receiver's rate."""
+    """Sound behind a limiter and then a band filter, at the receiver's rate."""
+    low_hz, high_hz = band_hz
     audio_hz = min(2.5 * high_hz, rate_hz)
     count = max(16, fft.next_fast_len(int(np.ceil(samples * audio_hz / rate_hz)), real=True))
     audio_hz = count * rate_hz / samples
@@ -98,7 +106,7 @@ def heard(
         m = sound.tones(rng, count, audio_hz, high_hz)
     else:
         m = (sound.speech if content == "speech" else sound.music)(rng, count, audio_hz)
-    spectrum = fft.rfft(m)
+    spectrum = fft.rfft(np.tanh(np.float32(drive) * m))
     f = np.arange(len(spectrum)) * (rate_hz / samples)
     spectrum *= ((f >= low_hz) & (f <= high_hz)).astype(np.float32)
     kept = np.zeros(samples // 2 + 1, np.complex64)
@@ -110,23 +118,18 @@ def heard(
 
 def stereo(rng: np.random.Generator, rate_hz: float, samples: int) -> Reals:
     """The multiplex of ITU-R BS.450: L + R, the pilot, L - R around 38 kHz, and RDS around 57 kHz."""
-    t = np.arange(samples) / rate_hz
-    middle, side = (
-        heard(rng, str(rng.choice(["speech", "music"])), 30, 15e3, rate_hz, samples) for _ in range(2)
-    )
-    m = 0.8 * middle + 0.09 * np.sin(2 * np.pi * 19e3 * t)
-    m += rng.uniform(0, 0.5) * side * np.sin(2 * np.pi * 38e3 * t)
+    contents = rng.choice(["speech", "music"], 2)
+    drive = log_uniform(rng, 0.5, 5)
+    middle, side = (heard(rng, str(c), (30, 15e3), rate_hz, samples, drive) for c in contents)
+    pilot = 2 * np.pi * 19e3 / rate_hz * np.arange(samples)
+    m = 0.5 * middle + 0.09 * np.sin(pilot) + rng.uniform(0, 0.35) * side * np.sin(2 * pilot)
     if rng.random() < 0.8:
         bits = differential(random_bits(rng, int(samples / rate_hz * 1187.5) + 2))
         split = np.stack([2.0 * bits - 1, 1 - 2.0 * bits], 1).ravel()
         wave = steps(np.arange(len(split)) * rate_hz / 2375, split, samples).astype(np.float32)
-        half_hz = np.float32(2400)  # the cosine of IEC 62106
-        shaped = filtered(
-            wave, lambda f: np.cos(np.pi / 2 * np.minimum(f * np.float32(rate_hz) / half_hz, 1))
-        )
-        m += 0.05 * shaped * np.sin(2 * np.pi * 57e3 * t)
-    emphasised = filtered(m.astype(np.float32), lambda f: np.asarray(np.abs(f) * rate_hz < 60e3, np.float32))
-    return np.asarray(np.clip(emphasised, -1, 1))
+        scale = np.float32(rate_hz / 2400)  # the cosine of IEC 62106 ends at 2,400 Hz
+        m += 0.05 * filtered(wave, lambda f: np.cos(np.pi / 2 * np.minimum(f * scale, 1))) * np.sin(3 * pilot)
+    return np.asarray(m, np.float32)
 
 
 def video(rng: np.random.Generator, rate_hz: float, samples: int) -> Reals:
@@ -166,7 +169,8 @@ def draw_analog(name: str, rng: np.random.Generator) -> Analog:
         service.band_hz[0] * stretch,
         service.band_hz[1] * stretch,
         log_uniform(rng, *service.deviation_hz) if fm else 0.0,
-        depth=rng.uniform(0.3, 1.0),
+        depth=rng.uniform(0.5, 1.0),
         tone_hz=float(rng.uniform(67, 254)) if name == "NBFM" and rng.random() < 0.4 else 0.0,
+        drive=log_uniform(rng, 0.5, 5),
         upper=bool(rng.integers(2)),
     )

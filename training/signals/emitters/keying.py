@@ -70,7 +70,7 @@ class Keying:
             bits = self.data.take(rng, int(chips) + 2, begins=False)
         else:
             bits = body(rng, -(-int(self.bits) // 8))[: int(self.bits)]
-            bits[:2] = 1, 0  # so that no frame is silent
+            bits[::8] = 1  # start bits: no code leaves the carrier off for long
         levels, durations = encode(self.code, bits, self.ratio, rng)
         if self.jitter:
             durations = durations * (1 + self.jitter * rng.standard_normal(len(durations)).clip(-3, 3))
