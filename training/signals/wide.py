@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from streaming.block import Samples
+from streaming.errors import ConfigError
 from training.signals.classes import FAMILIES, check_class, log_uniform
 from training.signals.emitters import draw_emitter
 from training.signals.emitters.emitter import Emitter, Floats, Spans
@@ -29,7 +30,8 @@ RATES_HZ = 1e3 * np.array([
     3200, 3840, 4000, 5000, 6000, 7680, 8000, 10_000, 12_000, 15_360, 16_000, 20_000,
 ])
 # fmt: on
-FEWEST = 32  # symbols of an excerpt, where the rate can be chosen
+SHORTEST = 1024  # samples of an excerpt
+FEWEST = 32  # symbols of an excerpt, or inverse widths where there are none, where the rate can be chosen
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,10 @@ def draw(
     Where the transmitter would not suit a given rate, all its frequencies are scaled so that it does.
     """
     check_class(name)
+    if samples < SHORTEST or (rate_hz is not None and not 0 < rate_hz < np.inf):
+        raise ConfigError(
+            f"samples is {samples}, rate_hz {rate_hz}; expected at least {SHORTEST} and a positive rate"
+        )
     emitter = draw_emitter(name, rng)
     own_hz = draw_rate(rng, emitter, samples)
     rate_hz = rate_hz or own_hz
@@ -99,8 +105,8 @@ def draw_rate(rng: np.random.Generator, emitter: Emitter, samples: int) -> float
     """A receiver's rate: one of its steps mostly, wide enough, and with enough symbols where it can be."""
     least, most = emitter.oversampling
     rate_hz = emitter.width_hz * log_uniform(rng, least, most)
-    if np.isfinite(emitter.symbol_rate_hz):
-        rate_hz = max(min(rate_hz, samples * emitter.symbol_rate_hz / FEWEST), least * emitter.width_hz)
+    clock_hz = emitter.width_hz if np.isnan(emitter.symbol_rate_hz) else emitter.symbol_rate_hz
+    rate_hz = max(min(rate_hz, samples * clock_hz / FEWEST), least * emitter.width_hz)
     rate_hz = float(np.clip(rate_hz, RATES_HZ[0], RATES_HZ[-1]))
     nearest = float(RATES_HZ[np.argmin(np.abs(np.log(RATES_HZ / rate_hz)))])
     return nearest if rng.random() < 0.7 and nearest > least * emitter.width_hz else rate_hz

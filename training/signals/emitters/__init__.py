@@ -6,7 +6,7 @@ import numpy as np
 
 from training.signals.classes import FAMILIES, NOISE
 from training.signals.emitters.analog import draw_analog
-from training.signals.emitters.carrier import NOTHING, draw_carrier
+from training.signals.emitters.carrier import draw_carrier, draw_nothing
 from training.signals.emitters.chirp import draw_chirp
 from training.signals.emitters.emitter import Emitter
 from training.signals.emitters.fsk import draw_fsk
@@ -27,7 +27,7 @@ BY_NAME: dict[str, Callable[[np.random.Generator], Emitter]] = {
     "OFDM": draw_ofdm,
     "chirp": draw_chirp,
     "carrier": draw_carrier,
-    NOISE: lambda rng: NOTHING,
+    NOISE: draw_nothing,
 }
 
 

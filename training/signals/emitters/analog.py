@@ -66,7 +66,7 @@ class Analog:
             x = phasor(np.cumsum(m, dtype=np.float64) * (self.deviation_hz / rate_hz))
         else:
             x = (self.depth * m + float(self.name == "AM-DSB")).astype(np.complex64)
-            edges = occupied(m.astype(np.complex64))
+            edges = occupied(m.astype(np.complex64)) if self.name == "AM-DSB" else None
         if bursts != [(0, samples)]:
             x *= gate(bursts, samples, 2e-3 * rate_hz)
         return Wave(x, bursts, edges)
@@ -106,7 +106,8 @@ def heard(
         m = sound.tones(rng, count, audio_hz, high_hz)
     else:
         m = (sound.speech if content == "speech" else sound.music)(rng, count, audio_hz)
-    spectrum = fft.rfft(np.tanh(np.float32(drive) * m))
+        m = np.tanh(np.float32(drive) * m)
+    spectrum = fft.rfft(m)
     f = np.arange(len(spectrum)) * (rate_hz / samples)
     spectrum *= ((f >= low_hz) & (f <= high_hz)).astype(np.float32)
     kept = np.zeros(samples // 2 + 1, np.complex64)

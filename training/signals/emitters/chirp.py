@@ -103,7 +103,7 @@ class Sweep:
     def make(self, rng: np.random.Generator, rate_hz: float, samples: int) -> Wave:
         """Sweeps without an end, or pulses with pauses."""
         period = rate_hz / self.symbol_rate_hz
-        place = (np.arange(samples) / period + rng.random()) % 1.0
+        place = (np.arange(samples) / period + rng.uniform(0, self.duty)) % 1.0  # from amid a sweep on
         part = np.minimum(place / self.duty, 1.0)
         frequency = np.abs(2 * part - 1) - 0.5 if self.triangle else part - 0.5
         x = phasor(np.cumsum(-frequency if self.falling else frequency) * (self.width_hz / rate_hz))
