@@ -46,7 +46,8 @@ class Pulse:
         if self.kind == "half":
             return half_cosine(f)
         if self.kind == "cosine":
-            return np.asarray(np.sinc(2 * f) / (1 - np.where(np.abs(2 * f) == 1, 0, 4 * f**2)), np.float32)
+            near = np.abs(np.abs(f) - 0.5) < 1e-4
+            return np.where(near, 0.5, np.sinc(2 * f) / np.where(near, 1, 1 - 4 * f**2)).astype(np.float32)
         flat = np.sinc(f)
         if self.kind == "gauss":
             return np.asarray(flat * np.exp(-(np.log(2) / 2) * (f / self.value) ** 2), np.float32)

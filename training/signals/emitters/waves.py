@@ -57,7 +57,7 @@ def antialias(frequency: Floats) -> Reals:
 def filtered(x: Reals, response: Response) -> Reals:
     """Behind a filter, whose response takes frequencies in cycles per sample; circular."""
     spectrum = fft.rfft(x.astype(np.float32, copy=False))
-    spectrum *= response(np.linspace(0, 0.5, len(x) // 2 + 1, dtype=np.float32))
+    spectrum *= response(fft.rfftfreq(len(x)).astype(np.float32))
     return np.asarray(fft.irfft(spectrum, len(x), overwrite_x=True), np.float32)
 
 
