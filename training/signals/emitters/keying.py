@@ -115,7 +115,7 @@ def draw_keying(
     return Keying(
         str(rng.choice(codes.split())),
         ratio=float(rng.choice([2.0, 3.0, rng.uniform(1.5, 4)])),
-        bits=bits[0] if np.isinf(bits[0]) else float(int(log_uniform(rng, *bits))),
+        bits=bits[0] if np.isinf(bits[0]) else float(round(log_uniform(rng, *bits))),
         repeats=int(rng.integers(repeats[0], repeats[1] + 1)),
         gap=log_uniform(rng, *gap),
         pause=log_uniform(rng, *pause),

@@ -22,6 +22,8 @@ class Device:
 
 
 CLOCK = "10" * 12
+MODE_S = ("1010000101000000",)  # pulses at 0, 1, 3.5 and 4.5 us, data from 8 us on
+PULSE = (0.05, 0.3)
 DEVICES = (
     Device("remote control (PT2262, EV1527)", (100e-6, 600e-6), "width", (12, 32), (4, 20), (20, 40)),
     Device(
@@ -53,17 +55,10 @@ DEVICES = (
     Device("EnOcean ERP 1", (8e-6, 8e-6), "nrz", (70, 170), (2, 3), (500, 4000), (1000, 50_000)),
     Device("ISM chip (CC1101, SX1231, RFM)", (4e-6, 800e-6), "nrz manchester", (80, 600), (1, 3)),
     Device(
-        "Mode S, ADS-B",
-        (0.5e-6, 0.5e-6),
-        "manchester",
-        (56, 112),
-        pause=(100, 8000),
-        heads=("1010000101000000",),
-        rise=(0.05, 0.3),
+        "Mode S, short", (0.5e-6, 0.5e-6), "manchester", (56, 56), pause=(100, 8000), heads=MODE_S, rise=PULSE
     ),
-    Device(
-        "Mode A/C", (0.45e-6, 0.45e-6), "rz gap", (12, 14), pause=(60, 6000), heads=("1",), rise=(0.05, 0.3)
-    ),
+    Device("ADS-B", (0.5e-6, 0.5e-6), "manchester", (112, 112), pause=(100, 8000), heads=MODE_S, rise=PULSE),
+    Device("Mode A/C", (0.45e-6, 0.45e-6), "rz gap", (12, 14), pause=(60, 6000), heads=("1",), rise=PULSE),
     Device(
         "Morse, 5 to 50 words per minute", (24e-3, 240e-3), "morse", ENDLESS, heads=("",), rise=(0.01, 0.3)
     ),
