@@ -113,10 +113,10 @@ def run(args: argparse.Namespace) -> None:
     meta = replace(bundle.meta, provenance=replace(before, fits=fitted))
     bundle = replace(bundle, heads=bundle.heads | heads, meta=meta)
     bundle.save(args.out)
-    tell(args, bundle, {name + suffix: fit for name, fit in fits.items()})
+    print_fits(args, bundle, {name + suffix: fit for name, fit in fits.items()})
 
 
-def tell(args: argparse.Namespace, bundle: "Bundle", fits: dict[str, "Fit"]) -> None:
+def print_fits(args: argparse.Namespace, bundle: "Bundle", fits: dict[str, "Fit"]) -> None:
     """What was fitted, in words or as JSON."""
     summary = {
         name: {

@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--zmq", required=True, metavar="ENDPOINT", help="where to send to, such as tcp://*:5555"
     )
-    parser.add_argument("--loop", action="store_true", help="begin again at the end, for ever")
+    parser.add_argument("--loop", action="store_true", help="restart at the end, endlessly")
     parser.add_argument(
         "--push", action="store_true", help="PUSH, which waits for its reader, instead of PUB"
     )

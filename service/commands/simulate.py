@@ -56,22 +56,22 @@ def run(args: argparse.Namespace) -> None:
     recipe = find_recipe(args.recipe)
     recipe = replace(recipe, rounds=args.rounds or recipe.rounds, steps=args.steps or recipe.steps)
     attackers = range(args.attackers if args.attack else 0)
-    told = 0  # generation
+    reported = 0  # generation
 
-    def tell(coordinator: Coordinator) -> None:
-        nonlocal told
+    def report(coordinator: Coordinator) -> None:
+        nonlocal reported
         rounds = coordinator.store.query(
             "SELECT * FROM rounds WHERE state = 'PUBLISHED' ORDER BY number DESC LIMIT 1"
         )
-        if not rounds or rounds[0]["generation"] == told:
+        if not rounds or rounds[0]["generation"] == reported:
             return
-        told = rounds[0]["generation"]
+        reported = rounds[0]["generation"]
         updates = coordinator.store.query("SELECT * FROM updates WHERE round = ?", (rounds[0]["number"],))
         line = {"round": rounds[0]["number"], "loss": mean(updates, "loss", "{:.4f}")}
         line |= {"refused": [u["station"] for u in updates if u["state"] == "refused"]}
         line |= {"bytes_up": sum(u["bytes"] for u in updates)}
         if args.probe:
-            model = coordinator.models.open(coordinator.models.of(told)["float32"]).arrays()
+            model = coordinator.models.open(coordinator.models.of(reported)["float32"]).arrays()
             line["accuracy"] = round(accuracy(coordinator.manifest, model), 4)
         print(json.dumps(line), flush=True)
 
@@ -84,5 +84,5 @@ def run(args: argparse.Namespace) -> None:
         Terms(quorum=args.stations, method=args.method),
         precisions,
         {i: ATTACKS[args.attack] for i in attackers},
-        tell,
+        report,
     ).close()

@@ -20,9 +20,9 @@ export class Air extends EventTarget {
     this.stream = stream;
     this.rate = stream.rate_hz || 1;
     this.rows = new Rows(this.rate > 2e5 ? 1024 : 512, KEPT_ROWS);
-    this.detail = null; // finer rows of a stretch that somebody looks at closely
+    this.detail = null; // finer rows of a stretch that is zoomed into
     this.runs = []; // oldest first: id, label, probability, start and end (samples), from (ms), t0 and t1 (s)
-    this.past = []; // runs of a stretch that somebody looks at, which may be long ago
+    this.past = []; // runs of a stretch that is looked at, which may be long ago
     this.gaps = []; // start and end (samples), reason
     this.anchor = { sample: stream.kept.end, ms: Date.now() };
     this.frame = null; // the newest
@@ -137,7 +137,7 @@ export class Air extends EventTarget {
     }
   }
 
-  // Runs as REST tells them, in any order; those we have are replaced.
+  // Runs as REST returns them, in any order; those we have are replaced.
   addRuns(runs) {
     const known = new Map(this.runs.map((run) => [run.id, run]));
     for (const run of runs) known.set(run.id, this.entry(run));
@@ -148,7 +148,7 @@ export class Air extends EventTarget {
     return this.place({ id, label, probability, lowest, start, end, from: Date.parse(from) });
   }
 
-  // Samples are counted anew when the service starts: runs from before are placed by the clock.
+  // Sample counts restart with the service: runs from before are placed by the clock.
   place(run) {
     const samples = Math.abs(this.toClock(run.start / this.rate) - run.from) < 2 * DRIFT_MS;
     run.t0 = samples ? run.start / this.rate : this.fromClock(run.from);

@@ -10,7 +10,7 @@ export class ApiError extends Error {
   }
 }
 
-// Tells the page that a token is needed, and whether the service answers.
+// Reports to the page that a token is needed, and whether the service answers.
 export const service = new EventTarget();
 
 export async function call(method, path, body) {
@@ -40,7 +40,7 @@ export const patch = async (path, body) => (await call("PATCH", path, body)).jso
 export const put = async (path, body) => (await call("PUT", path, body)).json();
 export const remove = (path) => call("DELETE", path);
 
-// Waits for what will be asked for again anyway: that the service is away or wants a login is no error then.
+// Waits for what will be asked for again anyway: that the service is away or needs a login is not an error then.
 export async function ifAnswered(promise) {
   try {
     return await promise;

@@ -1,4 +1,4 @@
-// Colours that a colour-blind reader can tell apart: Okabe and Ito's, and patterns where there are more classes.
+// Colours that a colour-blind reader can distinguish: Okabe and Ito's, and patterns where there are more classes.
 
 import { NO_SIGNAL } from "./units.js";
 

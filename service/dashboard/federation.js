@@ -23,7 +23,7 @@ export class Federation {
         make(
           "p",
           { class: "note" },
-          "This machine takes part in no federation. wavetell join takes part in one, wavetell coordinator hosts one; the setting federation names their folders.",
+          "This machine is not part of a federation. wavetell join takes part in one, wavetell coordinator hosts one; the setting federation names their folders.",
         ),
       );
     }

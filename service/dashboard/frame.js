@@ -12,7 +12,7 @@ export function readFrame(buffer, offset = 0) {
     rate: view.getFloat64(32, true),
     freq: view.getFloat64(40, true),
     psd: new Float32Array(buffer, offset + HEADER, bins),
-    points: new Float32Array(buffer, offset + HEADER + 4 * bins, 2 * points), // I and Q in turn
+    points: new Float32Array(buffer, offset + HEADER + 4 * bins, 2 * points), // I and Q interleaved
     bytes: HEADER + 4 * bins + 8 * points,
   };
 }

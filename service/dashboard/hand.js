@@ -44,7 +44,7 @@ export class Hand {
     if (this.from && Math.abs(event.clientY - this.from.px) >= CLICK_PX) {
       this.view.choose(this.from.second, this.view.toSecond(Math.min(1, Math.max(0, y))));
     }
-    this.tell(x, y);
+    this.describe(x, y);
   }
 
   up(event) {
@@ -53,7 +53,7 @@ export class Hand {
   }
 
   // What lies under the pointer.
-  tell(x, y) {
+  describe(x, y) {
     const air = this.air();
     if (!air) return;
     const { view } = this,

@@ -15,7 +15,7 @@ export class Rows {
   }
 
   clear() {
-    this.holes = []; // between rows: samples that nobody has
+    this.holes = []; // between rows: samples that are missing
     this.first = this.next = 0; // rows are numbered from the beginning; row i lies at i % capacity
   }
 

@@ -4,7 +4,7 @@ import { styleOf } from "./colours.js";
 import { fit, themed } from "./dom.js";
 import { metric } from "./units.js";
 
-const FALL_DB = 0.4; // that a held peak sinks a frame
+const FALL_DB = 0.4; // that a held peak sinks per frame
 const SMOOTH = 0.5;
 
 export class Spectrum {

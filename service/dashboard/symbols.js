@@ -6,7 +6,7 @@
 import { fft, clearest } from "./fft.js";
 
 const UP = 4; // samples in between, so that an eye is round
-const CLEAR = 5; // a line that stands out this far is no chance
+const CLEAR = 5; // a line that stands out this far is not chance
 const SLOW = 0.1;
 export const EDGE = 8; // samples at each end, where the transform wraps round
 
@@ -15,7 +15,7 @@ export class Symbols {
     this.rate = 0; // symbols per sample, smoothed; 0 where no clock was found
   }
 
-  // Takes I and Q in turn; gives the wave UP times as dense, the symbol clock, and the symbols.
+  // Takes I and Q interleaved; gives the wave UP times as dense, the symbol clock, and the symbols.
   push(points) {
     const n = 2 ** Math.floor(Math.log2(points.length / 2));
     const wave = denser(points, n);
@@ -27,7 +27,7 @@ export class Symbols {
   clock(wave, n) {
     const re = wave.re.map((value, i) => value * value + wave.im[i] * wave.im[i]);
     const mean = re.reduce((a, b) => a + b) / re.length;
-    const step = (2 * Math.PI) / re.length; // a Hann window: a line between two bins is then told to a hundredth
+    const step = (2 * Math.PI) / re.length; // a Hann window: a line between two bins is then located to a hundredth
     for (let i = 0; i < re.length; i++) re[i] = (re[i] - mean) * (1 - Math.cos(step * i));
     const im = new Float64Array(re.length);
     fft(re, im);
@@ -81,7 +81,7 @@ function at(wave, { rate, first }, n) {
   return { re, im };
 }
 
-// Turns the symbols back where a carrier is found; its frequency in cycles per symbol, or null.
+// Derotates the symbols where a carrier is found; its frequency in cycles per symbol, or null.
 function derotate(symbols) {
   const { re, im } = symbols,
     size = 2 ** Math.ceil(Math.log2(2 * re.length));

@@ -39,7 +39,7 @@ export class Teach {
       make(
         "p",
         { class: "note" },
-        "Drag over a stretch of the waterfall and name it. With two classes or more the head is fitted anew.",
+        "Drag over a stretch of the waterfall and name it. With two classes or more the head is fitted again.",
       ),
       make("h3", {}, "Least sure"),
       this.doubts,

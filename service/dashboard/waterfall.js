@@ -1,6 +1,6 @@
 // The waterfall: power by frequency and time, newest at the top.
 //
-// Every picture is drawn anew from the stored rows, so pausing, scrolling and zooming are the same as running.
+// Every picture is redrawn from the stored rows, so pausing, scrolling and zooming are the same as running.
 
 import { heat } from "./colours.js";
 import { fit, themed } from "./dom.js";

@@ -41,7 +41,7 @@ class Rounds:
         self._due, self._changed = asyncio.Event(), asyncio.Event()
 
     async def run(self) -> None:
-        """Do what is due, for ever."""
+        """Do what is due, in an endless loop."""
         while True:
             try:
                 changed = await run_in_threadpool(self.coordinator.tick)
@@ -245,7 +245,7 @@ def check_head(request: Request, coordinator: Coordinator) -> tuple[Precision, s
 
 
 async def drain(chunks: AsyncGenerator[bytes]) -> None:
-    """Read the rest of a refused body, which the door bounds: who is cut off does not see the answer."""
+    """Read the rest of a refused body, within the limits: a client that is cut off misses the answer."""
     with suppress(ClientDisconnect):
         async for _ in chunks:
             pass

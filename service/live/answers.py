@@ -22,7 +22,7 @@ class Journal(Protocol):
     def keep(self, run: Run) -> None:
         """Write this run, or write it over the one with its id."""
 
-    def tell(self, event: Event) -> None:
+    def publish(self, event: Event) -> None:
         """Write this event, then give it to the sinks."""
 
 
@@ -134,7 +134,7 @@ class Answers:
         self.hub.publish(f"{self.stream.id}/reports", json.dumps(message))
         event = self.detector.push(short, self.head.family_of)
         if event:
-            self.journal.tell(event)
+            self.journal.publish(event)
 
 
 def describe_gap(stream: str, block: Block) -> dict[str, Any]:

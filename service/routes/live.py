@@ -70,11 +70,11 @@ async def until_gone(socket: WebSocket, subscriber: Subscriber) -> None:
 
 async def messages(subscriber: Subscriber) -> AsyncIterator[str]:
     """What waits for a reader, and what it was too slow for."""
-    told = 0
+    reported = 0
     while waiting := await subscriber.get():
-        if subscriber.missed > told:
-            yield json.dumps({"type": "missed", "messages": subscriber.missed - told})
-            told = subscriber.missed
+        if subscriber.missed > reported:
+            yield json.dumps({"type": "missed", "messages": subscriber.missed - reported})
+            reported = subscriber.missed
         for message in waiting:
             yield message
 

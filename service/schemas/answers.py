@@ -19,7 +19,7 @@ class Answer(Schema):
     label: str = Field(description="a class of the head, `unknown` or `no signal`")
     probability: float = Field(ge=0, le=1, description="of the most likely class")
     probabilities: dict[str, float] = Field(description="calibrated, of each class")
-    past: Past = Field(description="`warm`, or why the states began anew within the window")
+    past: Past = Field(description="`warm`, or why the states were restarted within the window")
     family: str | None = Field(None, description="of the label, where the model has families")
     snr_db: float | None = Field(None, description="where the spectrum shows one")
     bandwidth_hz: float | None = None

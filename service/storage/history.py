@@ -76,8 +76,8 @@ class History:
                 del self._runs[next(iter(self._runs))]
                 self.lost += 1
 
-    def tell(self, event: Event) -> None:
-        """Write this event at once, then tell it."""
+    def publish(self, event: Event) -> None:
+        """Write this event at once, then publish it."""
         with self._wake:
             self._events.append(event)
             if len(self._events) > WAITING:

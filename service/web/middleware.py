@@ -1,7 +1,7 @@
-"""The door: every request and WebSocket passes here before any route sees it.
+"""ASGI middleware: host, origin, rate, authentication and body limits, before any route.
 
 Host and Origin are checked because a web page anywhere can make a browser call a service on loopback: the
-Host tells a rebound name, the Origin a foreign page. Then come the rate, the role, and the size and pace of
+Host shows a rebound name, the Origin a foreign page. Then come the rate, the role, and the size and pace of
 the body.
 """
 
@@ -27,7 +27,7 @@ CLIENTS = 10_000  # whose rate is remembered
 
 @dataclass(frozen=True)
 class Rules:
-    """What the door lets in."""
+    """What the middleware lets pass."""
 
     hosts: frozenset[str]
     plugin_origins: frozenset[str]

@@ -10,5 +10,5 @@ class Kept:
     def keep(self, run):
         self.runs[run.id] = run
 
-    def tell(self, event):
+    def publish(self, event):
         self.events.append(event)

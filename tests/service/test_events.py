@@ -31,7 +31,7 @@ def waited(condition, seconds=15):
         time.sleep(0.02)
 
 
-def told(reports, families=None):
+def published(reports, families=None):
     """The labels of the events that these (label, hops) reports of a second each make."""
     detector = Detector("", hits=25, min_ms=1500)
     runs = [run(i, label, hops=hops) for i, (label, hops) in enumerate(reports)]
@@ -40,19 +40,19 @@ def told(reports, families=None):
 
 
 def test_a_change_is_an_event_once_it_has_lasted():
-    assert told([("A", 100)]) == []  # long enough in hops, not in time
-    assert told([("A", 100), ("A", 100)]) == [("A", "", 0)]
-    assert told([("A", 5)] * 4) == []  # long enough in time, not in hops
-    assert told([("A", 20), ("A", 20), ("B", 90), ("A", 9), ("B", 90)]) == [("A", "", 0)]
-    assert told([("A", 90)] * 2 + [("B", 90)] * 5) == [("A", "", 0), ("B", "A", 2000)]
+    assert published([("A", 100)]) == []  # long enough in hops, not in time
+    assert published([("A", 100), ("A", 100)]) == [("A", "", 0)]
+    assert published([("A", 5)] * 4) == []  # long enough in time, not in hops
+    assert published([("A", 20), ("A", 20), ("B", 90), ("A", 9), ("B", 90)]) == [("A", "", 0)]
+    assert published([("A", 90)] * 2 + [("B", 90)] * 5) == [("A", "", 0), ("B", "A", 2000)]
 
 
 def test_a_family_is_no_change_from_its_class_but_from_another_one():
     families = {"QPSK": "PSK", "8PSK": "PSK", "16QAM": "QAM"}
     doubtful = [("QPSK", 90)] * 2 + [("PSK", 90)] * 5
-    assert told(doubtful, families) == [("QPSK", "", 0)]
-    assert told([*doubtful, *[("QAM", 90)] * 2], families)[1:] == [("QAM", "QPSK", 7000)]
-    assert told([*doubtful, *[("8PSK", 90)] * 2], families)[1:] == [("8PSK", "QPSK", 7000)]
+    assert published(doubtful, families) == [("QPSK", "", 0)]
+    assert published([*doubtful, *[("QAM", 90)] * 2], families)[1:] == [("QAM", "QPSK", 7000)]
+    assert published([*doubtful, *[("8PSK", 90)] * 2], families)[1:] == [("8PSK", "QPSK", 7000)]
 
 
 @pytest.fixture

@@ -52,10 +52,10 @@ def server(tmp_path_factory):
 @pytest.fixture(params=["sqlite", "postgresql"])
 def history(request, tmp_path):
     url = request.getfixturevalue("server")[0] if request.param == "postgresql" else ""
-    told = []
-    history = History(open_database(url, tmp_path), told.append, keep_days=30, keep_mb=500)
+    published = []
+    history = History(open_database(url, tmp_path), published.append, keep_days=30, keep_mb=500)
     history.database.run([("DELETE FROM runs", [()]), ("DELETE FROM events", [()])])
-    history.told = told
+    history.published = published
     yield history
     history.close()
 
@@ -121,12 +121,12 @@ def test_a_run_ends_with_its_label_at_a_gap_and_with_its_model():
 def test_an_event_is_told_once_it_is_on_disk(history, tmp_path):
     events = [event(i) for i in range(3)]
     for each in events:
-        history.tell(each)
+        history.publish(each)
     end = time.monotonic() + 10
-    while len(history.told) < 3:
+    while len(history.published) < 3:
         assert time.monotonic() < end
         time.sleep(0.01)
-    assert history.told == events
+    assert history.published == events
     assert find_events(history.database, "s", 100, "").rows == events[::-1]
     page = find_events(history.database, "", 2, "")
     assert page.rows + find_events(history.database, "", 2, page.cursor).rows == events[::-1]
@@ -136,7 +136,7 @@ def test_what_is_too_old_goes_then_the_oldest_of_what_is_too_much(history):
     for i in range(2000):
         history.keep(run(i))
     history.keep(run(-40 * 86_400))
-    history.tell(event(-40 * 86_400))
+    history.publish(event(-40 * 86_400))
     history.flush()
     history.retain()
     assert len(pages(history, limit=1000)) == 2000
@@ -155,25 +155,25 @@ def test_what_is_too_old_goes_then_the_oldest_of_what_is_too_much(history):
 
 
 @pytest.mark.parametrize("cursor", ["x", "e30", "W10", "WyJhIiwxXQ", "\x00", "é"])
-def test_a_strange_cursor_is_refused(history, cursor):
+def test_a_malformed_cursor_is_refused(history, cursor):
     with pytest.raises(ConfigError, match="cursor"):
         find_runs(history.database, RunQuery("s", cursor=cursor))
 
 
 def test_rows_wait_in_memory_while_the_database_is_away(tmp_path):
     with postgres(tmp_path) as (url, stop, start):
-        told = []
-        history = History(open_database(url, tmp_path), told.append, 30, 500)
+        published = []
+        history = History(open_database(url, tmp_path), published.append, 30, 500)
         stop()
         kept, happened = run(0), event(0)
         history.keep(kept)
-        history.tell(happened)
+        history.publish(happened)
         time.sleep(1.5)
         assert history.away
-        assert not told
+        assert not published
         start()
         end = time.monotonic() + 10
-        while not told:
+        while not published:
             assert time.monotonic() < end
             time.sleep(0.05)
         assert pages(history) == [kept]

@@ -145,7 +145,7 @@ def test_a_much_stronger_signal_is_a_change_at_once():
     assert found[1].estimate.offset == pytest.approx(-0.1 * RATE, abs=3e3)
 
 
-def test_a_gap_ends_the_signal_and_begins_anew():
+def test_a_gap_ends_the_signal_and_restarts():
     front, x = FrontEnd(FrontEndSettings()), scene()
     out = front.push(Block(x[:50_000], 0, RATE))
     out += front.push(Block(x[55_000:], 55_000, RATE))
@@ -156,7 +156,7 @@ def test_a_gap_ends_the_signal_and_begins_anew():
     assert max(p.start + len(p.samples) * p.step for p in pieces(out) if p.start < 50_000) <= 50_001
 
 
-def test_a_signal_from_the_first_sample_on_is_cold_and_another_rate_begins_anew():
+def test_a_signal_from_the_first_sample_on_is_cold_and_another_rate_restarts():
     front, x = FrontEnd(FrontEndSettings()), psk(60_000, 12, 0.0, 0.2) + noise(60_000)
     first = pieces(front.push(Block(x, 0, RATE)))[0]
     assert (first.begins, first.start) == ("cold", 0)

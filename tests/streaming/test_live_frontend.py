@@ -1,4 +1,4 @@
-"""Behind the front end the pipeline answers signals at the model's rate, tells silences, and no cut shows."""
+"""Behind the front end the pipeline answers at the model's rate and reports silences, whatever the cut."""
 
 from itertools import pairwise
 
@@ -205,7 +205,7 @@ def test_a_gap_ends_the_signal_and_is_marked(bundle, engine):
     assert pipeline.skipped == 40_000 % 512 + 19_000 % 512
 
 
-def test_another_frequency_begins_anew_with_its_own_noise(bundle, engine):
+def test_another_frequency_restarts_with_its_own_noise(bundle, engine):
     pipeline = live(bundle, engine)
     found = [p for block in blocks(SCENE[:40_000]) for p in pipeline.push(block)]
     pipeline.retune()
@@ -228,7 +228,7 @@ def test_a_report_ends_where_a_silence_or_another_signal_begins(bundle, engine):
 
 
 def gaussian(length, sps, offset=0.1, seed=4):
-    """As `psk`, but of symbols that nobody could tell from noise."""
+    """As `psk`, but of symbols that look like noise."""
     impulses = np.zeros(length, complex)
     impulses[::sps] = np.random.default_rng(seed).standard_normal((len(impulses[::sps]), 2)) @ [1, 1j]
     symbols = np.convolve(impulses, np.hanning(2 * sps + 1))[:length]

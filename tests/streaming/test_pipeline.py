@@ -74,7 +74,7 @@ def test_how_the_stream_is_cut_never_shows(bundle, cuts):
     np.testing.assert_allclose([p.probabilities for p in whole], [p.probabilities for p in cut], atol=1e-4)
 
 
-def test_a_gap_begins_anew_and_is_marked(bundle):
+def test_a_gap_restarts_and_is_marked(bundle):
     pipeline = live(bundle)
     push(pipeline, blocks(SIGNAL[:200]))
     after = push(pipeline, blocks(SIGNAL, first=1007))

@@ -72,7 +72,7 @@ def test_flush_gives_every_place_up_to_the_last_sample():
     got = np.concatenate([resampler.push(noise(5001)), resampler.flush()])
     assert len(got) == int(np.ceil(5001 / resampler.step))
     x = noise(9000)
-    np.testing.assert_array_equal(resampler.push(x), Resampler(3.3).push(x))  # it has begun anew
+    np.testing.assert_array_equal(resampler.push(x), Resampler(3.3).push(x))  # it was reset
 
 
 @pytest.mark.parametrize(

@@ -135,8 +135,8 @@ def test_a_foreign_state_is_refused_and_the_window_kept():
     ours.push(cut(hops, 0, 20))
     before = ours.save()
     other_model = Encoder(encoder.shape, seed=4)
-    strangers = [Window(encoder, HOP, 60), Window(encoder, HOP, None), Window(other_model, HOP, 50)]
-    for state in [b"", before[:-1], before + b"x", *[stranger.save() for stranger in strangers]]:
+    others = [Window(encoder, HOP, 60), Window(encoder, HOP, None), Window(other_model, HOP, 50)]
+    for state in [b"", before[:-1], before + b"x", *[other.save() for other in others]]:
         with pytest.raises(InputError, match="the state is not one that a window of 50 samples, hop 10"):
             ours.restore(state)
     assert ours.save() == before

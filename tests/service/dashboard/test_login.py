@@ -76,7 +76,7 @@ def test_a_service_with_no_stream_and_no_federation_says_so(browser, tmp_path, a
     with serving(tmp_path / "data", air[1]) as bare, looking(browser, bare.base) as page:
         expect(page.locator("#nothing")).to_contain_text("No stream yet")
         page.get_by_role("tab", name="Federation").click()
-        expect(page.locator("#federation")).to_contain_text("takes part in no federation", timeout=15_000)
+        expect(page.locator("#federation")).to_contain_text("is not part of a federation", timeout=15_000)
 
 
 NAMELESS = """() => {

@@ -1,4 +1,4 @@
-"""Cells are run once, found again, and told apart by what decides them."""
+"""Cells are run once, found again, and named by what decides them."""
 
 from dataclasses import replace
 

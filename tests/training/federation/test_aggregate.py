@@ -82,10 +82,10 @@ def test_each_station_counts_from_its_own_base(tmp_path):
 def test_a_norm_far_beyond_the_others_is_refused_with_the_reason(tmp_path):
     votes, _ = votes_of(tmp_path)
     assert outliers(votes, 5.0) == {}
-    strange = [*votes, Vote("x", votes[0].body, votes[0].base, 1, 99.0)]
-    assert outliers(strange, 5.0).keys() == {"x"}
-    assert "its norm is 99" in outliers(strange, 5.0)["x"]
-    assert outliers([votes[0], strange[-1]], 5.0) == {}  # of two, nobody can tell which is strange
+    odd = [*votes, Vote("x", votes[0].body, votes[0].base, 1, 99.0)]
+    assert outliers(odd, 5.0).keys() == {"x"}
+    assert "its norm is 99" in outliers(odd, 5.0)["x"]
+    assert outliers([votes[0], odd[-1]], 5.0) == {}  # of two, neither is the outlier
 
 
 def test_memory_does_not_grow_with_stations(tmp_path):

@@ -206,10 +206,10 @@ def test_a_folder_holds_one_federation(tmp_path):
         Coordinator(tmp_path / "other")
 
 
-def test_strangers_cannot_fill_the_disk_with_refusals(tmp_path, monkeypatch):
+def test_unknown_clients_cannot_fill_the_disk_with_refusals(tmp_path, monkeypatch):
     coordinator, _ = federation(tmp_path)
     monkeypatch.setattr("training.federation.coordinator.rounds.PRUNE_AUDIT", (PRUNE_AUDIT[0], (5,)))
     for number in range(9):
-        coordinator.refuse("stranger", number, Problem(401, "no token"))
+        coordinator.refuse("unknown", number, Problem(401, "no token"))
     rows = coordinator.store.query("SELECT round FROM audit ORDER BY id")
     assert [row["round"] for row in rows] == [4, 5, 6, 7, 8]

@@ -112,7 +112,7 @@ def test_many_labels_are_thinned_in_proportion(monkeypatch):
 
 
 def test_a_c_that_does_not_converge_is_left_out():
-    """Labels by chance in two dimensions: no plane separates them, and C = inf would take for ever."""
+    """Labels by chance in two dimensions: no plane separates them, and C = inf would not end."""
     rng = np.random.default_rng(0)
     x, label = rng.standard_normal((120, 2)).astype(np.float32), rng.integers(0, 2, 120)
     fit = fit_head(x, label, IDENTITY, Search(kernel="linear", C=(0.01, 1e8, np.inf)))

@@ -1,4 +1,4 @@
-"""The statistics that radio's encoder learns to tell, and the objective that asks for them."""
+"""The statistics that radio's encoder learns to predict, and the objective that asks for them."""
 
 import numpy as np
 import torch

@@ -73,7 +73,7 @@ def test_measured_snr_bandwidth_and_offset_are_the_label(name):
     on, off = x[SEGMENT:90_000], x[110_000:]
     band = max(label.bandwidth, 1 / 64)
     measured = (power(on) - power(off)) / (power(off) * band)
-    # The label is the first segment's, and speech is not equally loud for ever.
+    # The label is the first segment's, and speech varies in loudness.
     slack = 3 if name in ("AM-DSB", "AM-DSB-SC", "SSB") else 0.4
     assert 10 * np.log10(measured) == pytest.approx(12, abs=slack)
     spectrum = np.abs(np.fft.fft(on)) ** 2

@@ -49,7 +49,7 @@ DEVICES = (
         heads=("1111000011110000" + "1" * 7 + "0",),
     ),
     Device("switched socket (KlikAanKlikUit, X10)", (200e-6, 600e-6), "position", (32, 64), (2, 8), (10, 80)),
-    Device("garage door (fixed code)", (300e-6, 2000e-6), "width nrz", (8, 25), (3, 20), (10, 40)),
+    Device("garage opener (fixed code)", (300e-6, 2000e-6), "width nrz", (8, 25), (3, 20), (10, 40)),
     Device("meter (ERT)", (29e-6, 32e-6), "manchester", (96, 736), (1, 1), (5, 50), (500, 50_000)),
     Device("alarm contact", (50e-6, 150e-6), "manchester width", (40, 80), (3, 10), (20, 200)),
     Device("EnOcean ERP 1", (8e-6, 8e-6), "nrz", (70, 170), (2, 3), (500, 4000), (1000, 50_000)),
