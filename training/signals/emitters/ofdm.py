@@ -63,7 +63,7 @@ class Ofdm:
         if whole := bursts == [(0, samples)]:
             begin = rng.uniform(0, number - samples / step)
         else:
-            begin, bursts = 0.0, self.trained(grid, bursts, step, samples)
+            begin, bursts = 0.0, self.trained(grid, places % 4 == 0, bursts, step, samples)
         spectrum = np.zeros((number, size), np.complex64)
         spectrum[:, places] = grid
         useful = fft.ifft(spectrum, axis=1, overwrite_x=True)
@@ -80,14 +80,16 @@ class Ofdm:
         seen = all_of_them - tuned
         return np.asarray(seen[np.abs(seen) <= max(view, 2)])
 
-    def trained(self, grid: Points, bursts: Spans, step: float, samples: int) -> Spans:
-        """Bursts of whole symbols; where there is training, a burst begins with it."""
+    def trained(
+        self, grid: Points, short: NDArray[np.bool_], bursts: Spans, step: float, samples: int
+    ) -> Spans:
+        """Bursts of whole symbols; where there is training, a burst begins with it: short, then long."""
         out = Spans()
         for begin, end in bursts:
             first = int(begin / step)
             last = max(first + 1, int(end / step))
             if self.system.training and begin > 0:
-                grid[first : first + 2] = 2 * (np.arange(grid.shape[1]) % 4 == 0) * grid[first]
+                grid[first : first + 2] = 2 * short * grid[first]
                 grid[first + 2 : first + 4] = np.sign(grid[first + 2 : first + 3].real)
             out.append((int(first * step), min(samples, int(last * step))))
         return out

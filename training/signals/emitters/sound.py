@@ -50,7 +50,7 @@ def speech(rng: np.random.Generator, count: int, rate_hz: float) -> Reals:
         spectrum += fft.rfft(voice * track[vowel]) * formants(f, VOWELS[vowel] * 1.0)
     noise = fft.rfft(hiss * rng.standard_normal(count, dtype=np.float32)) * (f / 4000)
     spectrum /= np.sqrt(np.mean(np.abs(spectrum) ** 2)) + 1e-9
-    spectrum += 0.5 * noise / (np.sqrt(np.mean(np.abs(noise) ** 2)) + 1e-9) * (hiss.max() > 0)
+    spectrum += 0.25 * noise / (np.sqrt(np.mean(np.abs(noise) ** 2)) + 1e-9) * (hiss.max() > 0)
     return scaled(fft.irfft(spectrum, count), rng.uniform(3, 5))
 
 
