@@ -78,14 +78,16 @@ def receive(
         x = x * fault.gain_steps(rng, n)
     if has(faults.agc):
         x = x * fault.pumping(rng, x)
-    headroom_db = rng.uniform(-6, 3) if has(faults.saturation) else rng.uniform(8, 36)
-    x = fault.levelled(x, headroom_db)
+    saturated = has(faults.saturation)
+    x = fault.levelled(x, rng.uniform(-6, 3) if saturated else rng.uniform(8, 36))
     if has(faults.image):
         x = fault.imaged(x, rng.uniform(-50, -25), rng.random())
     if has(faults.dc):
         x = x + np.complex64(log_uniform(rng, 1e-3, 3e-2) * np.exp(2j * np.pi * rng.random()))
     if has(faults.converter):
         x = fault.converted(x, int(rng.choice([8, 8, 8, 12, 14, 16])))
+    elif saturated:
+        x = fault.converted(x, 16)
     lower, upper = emitted.lower_hz / emitted.rate_hz, emitted.upper_hz / emitted.rate_hz
     if has(faults.channel) and there:
         x = fault.through(x, fault.channel(rng, n, lower, upper))
