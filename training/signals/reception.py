@@ -59,41 +59,46 @@ def receive(
     """
     x, n = at_level(emitted, snr_db), len(emitted.samples)
     there = emitted.name != NOISE
-
-    def has(share: float) -> bool:
-        return bool(rng.random() < share)
-
-    if has(faults.fading) and there:
+    if there and rng.random() < faults.fading:
         x = faded(rng, x, emitted)
     for other, other_db in neighbours:
         x = x + at_level(other, other_db)
     x = x + rng.standard_normal(2 * n, dtype=np.float32).view(np.complex64) * np.float32(np.sqrt(0.5))
-    if has(faults.impulses):
-        x = x + fault.impulses(rng, n)
-    if has(faults.shape):
-        x = fault.through(x, fault.floor_shape(rng, n))
-    if has(faults.spurs):
-        x = x + fault.spurs(rng, n)
-    if has(faults.gain_steps):
-        x = x * fault.gain_steps(rng, n)
-    if has(faults.agc):
-        x = x * fault.pumping(rng, x)
-    saturated = has(faults.saturation)
-    x = fault.levelled(x, rng.uniform(-6, 3) if saturated else rng.uniform(8, 36))
-    if has(faults.image):
-        x = fault.imaged(x, rng.uniform(-50, -25), rng.random())
-    if has(faults.dc):
-        x = x + np.complex64(log_uniform(rng, 1e-3, 3e-2) * np.exp(2j * np.pi * rng.random()))
-    if has(faults.converter):
-        x = fault.converted(x, int(rng.choice([8, 8, 8, 12, 14, 16])))
-    elif saturated:
-        x = fault.converted(x, 16)
+    x = converted(rng, tuned(rng, x, faults), faults)
     lower, upper = emitted.lower_hz / emitted.rate_hz, emitted.upper_hz / emitted.rate_hz
-    if has(faults.channel) and there:
+    if there and rng.random() < faults.channel:
         x = fault.through(x, fault.channel(rng, n, lower, upper))
-    if has(faults.audio) and there and lower > 0:
+    if there and lower > 0 and rng.random() < faults.audio:
         x = fault.audio(rng, x, lower, upper)
     return np.ascontiguousarray(x, np.complex64)
+
+
+def tuned(rng: np.random.Generator, x: Samples, faults: Faults) -> Samples:
+    """Behind the tuner: clicks, the filter's shape, spurs, gain."""
+    if rng.random() < faults.impulses:
+        x = x + fault.impulses(rng, len(x))
+    if rng.random() < faults.shape:
+        x = fault.through(x, fault.floor_shape(rng, len(x)))
+    if rng.random() < faults.spurs:
+        x = x + fault.spurs(rng, len(x))
+    if rng.random() < faults.gain_steps:
+        x = x * fault.gain_steps(rng, len(x))
+    if rng.random() < faults.agc:
+        x = x * fault.pumping(rng, x)
+    return x
+
+
+def converted(rng: np.random.Generator, x: Samples, faults: Faults) -> Samples:
+    """Behind the mixer and the converter: level, image, direct current, steps, clipping."""
+    saturated = rng.random() < faults.saturation
+    x = fault.levelled(x, rng.uniform(-6, 3) if saturated else rng.uniform(8, 36))
+    if rng.random() < faults.image:
+        x = fault.imaged(x, rng.uniform(-50, -25), rng.random())
+    if rng.random() < faults.dc:
+        x = x + np.complex64(log_uniform(rng, 1e-3, 3e-2) * np.exp(2j * np.pi * rng.random()))
+    if rng.random() < faults.converter:
+        return fault.converted(x, int(rng.choice([8, 8, 8, 12, 14, 16])))
+    return fault.converted(x, 16) if saturated else x
 
 
 def at_level(emitted: Emitted, snr_db: float) -> Samples:
