@@ -121,7 +121,7 @@ def interpolated(x: Samples, ratio: float, samples: int) -> Samples:
     half = min(count, samples) // 2
     kept = np.zeros(samples, np.complex64)
     kept[:half], kept[-half:] = spectrum[:half], spectrum[-half:]
-    kept *= antialias(fft.fftfreq(samples))
+    kept *= antialias(samples)
     return np.asarray(fft.ifft(kept, overwrite_x=True), np.complex64)
 
 

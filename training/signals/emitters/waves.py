@@ -8,6 +8,7 @@ All frequencies of a pulse beyond half the rate are left out, as the anti-aliasi
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -41,16 +42,17 @@ def pulses(symbols: NDArray[np.complex64], samples: int, response: Response, rea
     count = len(symbols)
     half = int(min(np.ceil(reach * count), samples // 2))
     bins = np.arange(-half, samples - half if half == samples // 2 else half + 1)
-    gain = response((bins / count).astype(np.float32)) * antialias(bins / samples)
     spectrum = np.zeros(samples, np.complex64)
-    spectrum[bins] = fft.fft(symbols)[bins % count] * gain
+    spectrum[bins] = fft.fft(symbols)[bins % count] * response((bins / count).astype(np.float32))
+    spectrum *= antialias(samples)
     out = fft.ifft(spectrum, overwrite_x=True)
     return np.asarray(out, np.complex64)
 
 
-def antialias(frequency: Floats) -> Reals:
+@lru_cache(maxsize=16)
+def antialias(samples: int) -> Reals:
     """A receiver's filter before its converter: flat to 0.42 of the rate, down to zero at 0.5."""
-    x = np.clip((np.abs(frequency) - 0.42) / 0.08, 0, 1)
+    x = np.clip((np.abs(fft.fftfreq(samples)) - 0.42) / 0.08, 0, 1)
     return (0.5 + 0.5 * np.cos(np.pi * x)).astype(np.float32)
 
 
