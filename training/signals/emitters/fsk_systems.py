@@ -54,7 +54,6 @@ SYSTEMS: dict[str, tuple[System, ...]] = {
         System("FLEX", (1600, 3200), (4800, 4800), Shaping("pole", 1.5), Bursts((1.8, 1.9), (0.01, 2))),
         System("RTTY, SITOR, NAVTEX", (45.45, 50, 75, 100), (42.5, 425)),
         System("balloon telemetry", (50, 100, 300, 600), (135, 450)),
-        System("high-rate balloon telemetry", (96e3, 115.2e3), index=(0.7, 1.0)),
         System("tyre pressure sensor", (16e3, 20e3, 38.4e3, 40e3), (17e3, 60e3), HARD, PACKET, "manchester"),
         System("car key", (2e3, 4e3, 8e3, 20e3), (15e3, 60e3), HARD, MESSAGE, "manchester"),
         System("weather sensor (LaCrosse, Bresser)", (8.2e3, 9.579e3, 17.241e3), (20e3, 90e3), HARD, PACKET),

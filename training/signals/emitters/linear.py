@@ -2,7 +2,7 @@
 
     y(t) = sum_k a[k] g(t / T - k)          OQPSK: Q half a symbol later
 
-Half of the emissions follow a standard (`LINKS`); the others have any symbol rate, pulse and packet length.
+Two of five emissions follow a standard (`LINKS`); the others have any symbol rate, pulse and packet length.
 """
 
 from dataclasses import dataclass
@@ -36,12 +36,16 @@ class Linear:
     codes: NDArray[np.int64]  # (sequences, chips) of DSSS
     swing: float  # phase of BPSK, both ways; less than a quarter turn leaves a carrier
     drive: float  # of the power amplifier over its saturation; 0 for a linear one
-    oversampling: Range = USUAL
 
     @property
     def width_hz(self) -> float:
         """The pulse's width, in symbol rates."""
         return self.link.pulse.width * self.symbol_rate_hz
+
+    @property
+    def oversampling(self) -> Range:
+        """More where hard edges make the skirts wide."""
+        return (1.2, 60.0) if self.link.pulse.kind in ("rectangle", "pole") else USUAL
 
     @property
     def settings(self) -> str:
@@ -111,7 +115,7 @@ class Linear:
 def draw_linear(name: str, rng: np.random.Generator) -> Linear:
     """A link of a standard, or with any settings."""
     known = LINKS[name]
-    link = known[int(rng.integers(len(known)))] if known and rng.random() < 0.5 else any_link(name, rng)
+    link = known[int(rng.integers(len(known)))] if known and rng.random() < 0.4 else any_link(name, rng)
     alphabet = 2 if name == "BPSK" else 4
     return Linear(
         name,
@@ -128,10 +132,10 @@ def draw_linear(name: str, rng: np.random.Generator) -> Linear:
 def any_link(name: str, rng: np.random.Generator) -> Link:
     """Any symbol rate and pulse: root raised cosine mostly, and what simpler transmitters send."""
     rate_hz = log_uniform(rng, *ANY_RATE)
-    if rng.random() < (0.2 if name == "4ASK" else 0.6):
+    if rng.random() < (0.2 if name == "4ASK" else 0.5):
         pulse = Pulse("rrc" if rng.random() < 0.85 else "rc", rng.uniform(0.1, 1.0))
     else:
-        kind = str(rng.choice(["rectangle", "rectangle", "gauss", "half", "cosine", "pole"]))
+        kind = str(rng.choice(["rectangle"] * 3 + ["gauss", "half", "cosine", "pole"]))
         value = {
             "rectangle": rng.uniform(0, 1),
             "gauss": rng.uniform(0.3, 1),
