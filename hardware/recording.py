@@ -1,5 +1,6 @@
 """A recording on disk: where its samples lie in the file, and what is known about them."""
 
+import logging
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -7,6 +8,8 @@ from hardware.file_name import read_name
 from hardware.samples import datatype as known_datatype
 from hardware.samples import sample_bytes
 from streaming.errors import ConfigError, FormatError
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -39,12 +42,12 @@ class Recording:
 
 
 def whole_samples(path: Path, size: int, datatype: str) -> int:
-    """How many samples are in `size` bytes; a part of one is an error."""
+    """How many samples are in `size` bytes; a last one that was cut is left out with a warning."""
     each = sample_bytes(datatype)
-    if size % each or not size:
-        raise FormatError(
-            f"{path} has {size} bytes of samples; {datatype} takes a multiple of {each}, at least {each}"
-        )
+    if size < each:
+        raise FormatError(f"{path} has {size} bytes of samples; a sample of {datatype} takes {each}")
+    if size % each:
+        log.warning("%s ends within a sample; its last %d of %d bytes are left out", path, size % each, size)
     return size // each
 
 

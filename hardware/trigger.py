@@ -10,12 +10,11 @@
 """
 
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 from hardware.recorder import Recorder
-from hardware.ring import RingBuffer
 from streaming.block import Block
+from streaming.ring import Ring
 
 
 class TriggeredRecorder:
@@ -36,7 +35,7 @@ class TriggeredRecorder:
     ) -> None:
         self.before_s, self.after_s, self.max_bytes = before_s, after_s, max_bytes
         self.recorder: Recorder | None = None  # while one is being written
-        self._ring = RingBuffer(before_s + late_s)
+        self._ring = Ring(before_s + late_s)
         self._newest: Block | None = None
         self._stop = 0  # index
         self._lock = threading.Lock()
@@ -44,7 +43,7 @@ class TriggeredRecorder:
     def push(self, block: Block) -> None:
         """Take the next block."""
         with self._lock:
-            self._ring.push(block)
+            self._ring.append(block)
             self._newest = block
             if self.recorder:
                 self._write(block)
@@ -61,7 +60,7 @@ class TriggeredRecorder:
             self._stop = max(self._stop, (last or at) + round(self.after_s * rate_hz))
             if self.recorder is None:
                 self.recorder = recorder = Recorder(path, self.max_bytes, description=description)
-                for block in self._ring.since(at - round(self.before_s * rate_hz)):
+                for block in self._ring.blocks(at - round(self.before_s * rate_hz), self._newest.end):
                     if self.recorder:
                         self._write(block)
                 return recorder
@@ -75,9 +74,7 @@ class TriggeredRecorder:
     def _write(self, block: Block) -> None:
         if not self.recorder:
             return
-        room = self._stop - block.index
-        if room < len(block.samples):
-            block = replace(block, samples=block.samples[: max(0, room)])
+        block = block.cut(block.index, self._stop)
         if (len(block.samples) and not self.recorder.push(block)) or block.end >= self._stop:
             self._finish()
 

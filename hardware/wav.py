@@ -9,7 +9,6 @@ from typing import BinaryIO
 
 from hardware.file_name import read_name
 from hardware.recording import Capture, Recording, whole_samples
-from hardware.samples import sample_bytes
 from streaming.errors import FormatError
 
 PCM, FLOAT, EXTENSIBLE = 1, 3, 0xFFFE
@@ -35,7 +34,6 @@ def read_wav(path: Path, datatype: str | None) -> Recording:
     first_byte, length = chunks[b"data"]
     if length in UNKNOWN_SIZE:
         length = size - first_byte
-        length -= length % sample_bytes(datatype)
     if first_byte + length > size:
         raise FormatError(
             f"{path} says {length} bytes of samples but has {size - first_byte}; it was cut short"

@@ -93,8 +93,8 @@ class ZmqSink:
         if block.freq_hz is not None:
             tags.append(("rx_freq", block.freq_hz))
         # The host's clock jitters: the reader would take that for lost samples.
-        if block.utc_ns is not None and block.clock != "host":
-            utc_ns = block.utc_ns + round((index - block.index) * 1e9 / block.rate_hz)
+        utc_ns = block.utc_at(index)
+        if utc_ns is not None and block.clock != "host":
             tags.append(("rx_time", (utc_ns // 10**9, utc_ns % 10**9 / 1e9)))
         return [Tag(index, key, value) for key, value in tags]
 

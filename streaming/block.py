@@ -1,10 +1,13 @@
 """A block: consecutive samples of one source, and where they lie in its stream."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from streaming.errors import InputError
 
 Samples = NDArray[np.complex64]
 Clock = Literal["hardware", "recording", "host"]
@@ -39,3 +42,47 @@ class Block:
     def end(self) -> int:
         """Index of the sample after the last one."""
         return self.index + len(self.samples)
+
+    def utc_at(self, index: int) -> int | None:
+        """The time of any sample of the stream."""
+        if self.utc_ns is None:
+            return None
+        return self.utc_ns + round((index - self.index) * 1e9 / self.rate_hz)
+
+    def follows(self, before: "Block") -> bool:
+        """Whether it goes on where another block ends, at the same rate and frequency."""
+        same = (self.rate_hz, self.freq_hz) == (before.rate_hz, before.freq_hz)
+        return same and self.index == before.end
+
+    def cut(self, start: int, end: int) -> "Block":
+        """Its part within [start, end)."""
+        first = max(start, self.index)
+        if first == self.index and end >= self.end:
+            return self
+        return replace(
+            self,
+            samples=self.samples[first - self.index : max(0, end - self.index)],
+            index=first,
+            utc_ns=self.utc_at(first),
+            gap=self.gap if first == self.index else None,
+        )
+
+
+def merge(blocks: Sequence[Block]) -> Block:
+    """Blocks that follow each other as one."""
+    if len(blocks) == 1:
+        return blocks[0]
+    return replace(blocks[0], samples=np.concatenate([block.samples for block in blocks]))
+
+
+def check_samples(samples: Samples) -> None:
+    """Refuse what no stage can take. This is done once, where samples enter; stages rely on it."""
+    if not isinstance(samples, np.ndarray) or samples.dtype != np.complex64 or samples.ndim != 1:
+        raise InputError(f"samples are {describe(samples)}; expected complex64 of shape (samples,)")
+    if not np.isfinite(samples).all():
+        raise InputError("samples contain NaN or infinity")
+
+
+def describe(array: object) -> str:
+    """The dtype and shape of what was given instead."""
+    return f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__

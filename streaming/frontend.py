@@ -16,13 +16,12 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from streaming.agc import describe
-from streaming.block import Block, Samples
+from streaming.block import Block, Samples, check_samples
 from streaming.channel import Channel
 from streaming.checked import Checked, Range
 from streaming.correction import ENOUGH, Correction
 from streaming.detector import BINS, Detector, Verdict
-from streaming.errors import ConfigError, InputError
+from streaming.errors import ConfigError
 from streaming.follower import Begins, Follower, Piece
 
 BLOCK_S = 2e-3  # the grid of decisions
@@ -72,21 +71,25 @@ class FrontEnd:
         """Forget everything, the receiver too."""
         self.next: int | None = None  # index of the sample that should come next
         self.rate_hz = 0.0
+        self.freq_hz: float | None = None
         self.skipped = 0  # samples before gaps and ends that were too few for a block
         self._held = np.empty(0, np.complex64)
         self._follower: Follower | None = None
 
     def push(self, block: Block) -> Output:
         """What this block completes."""
-        check(block.samples)
+        check_samples(block.samples)
         out: Output = []
         if block.rate_hz != self.rate_hz:
             out += self.flush()
             self._open(block.rate_hz)
-        if block.index != self.next:
+        retuned = self.next is not None and block.freq_hz != self.freq_hz
+        if retuned or block.index != self.next:
             out += self.flush()
+            if retuned:
+                self.detector.reset()  # there is another noise
             self._begin(block.index, "cold" if self.next is None else "gap")
-        self.next = block.end
+        self.next, self.freq_hz = block.end, block.freq_hz
         held = np.concatenate([self._held, block.samples])
         whole = len(held) // self.grid * self.grid
         self._held = held[whole:].copy()
@@ -99,14 +102,6 @@ class FrontEnd:
         self.skipped += len(self._held)
         self._held = self._held[:0]
         return self._end()
-
-    def retune(self) -> Output:
-        """The rest of a signal; the next block is of another frequency, with other noise."""
-        out = self.flush()
-        if self.next is not None:
-            self.next = -1  # no block has this index: what comes is a gap
-            self.detector.reset()
-        return out
 
     def _open(self, rate_hz: float) -> None:
         """Stages for a source of this rate."""
@@ -188,14 +183,6 @@ class FrontEnd:
             step=piece.step * self.channel_step,
             estimate=piece.estimate.scaled(self.channel_hz, offset_hz),
         )
-
-
-def check(samples: Samples) -> None:
-    """Refuse what no stage can take, before any of them has changed."""
-    if not isinstance(samples, np.ndarray) or samples.dtype != np.complex64 or samples.ndim != 1:
-        raise InputError(f"samples are {describe(samples)}; expected complex64 of shape (samples,)")
-    if not np.isfinite(samples).all():
-        raise InputError("samples contain NaN or infinity")
 
 
 def joined(items: Output) -> Output:

@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from streaming.agc import Agc
-from streaming.block import Block, Samples
+from streaming.block import Block, Samples, check_samples
 from streaming.checked import Checked
 from streaming.estimate import Estimate
 from streaming.follower import Begins, Piece
@@ -54,9 +54,6 @@ class Intake(Protocol):
     def flush(self) -> list[Item]:
         """What is left, as the stream ends."""
 
-    def retune(self) -> list[Item]:
-        """What is left; the next block is of another frequency, even where it follows the one before."""
-
 
 @dataclass(frozen=True)
 class LevelSettings(Checked):
@@ -76,26 +73,22 @@ class Level:
     def __init__(self, settings: LevelSettings) -> None:
         self.agc = Agc(settings.agc_samples)
         self.next: int | None = None
+        self.freq_hz: float | None = None
         self.skipped = 0
 
     def push(self, block: Block) -> list[Item]:
-        """The block at unit power; after a gap the level restarts."""
+        """The block at unit power; after a gap or a retune the level restarts."""
+        check_samples(block.samples)
         begins: Begins | None = None
-        if block.index != self.next:
+        if block.index != self.next or block.freq_hz != self.freq_hz:
             begins = "cold" if self.next is None else "gap"
             self.agc.reset()
         samples = self.agc.push(block.samples)
-        self.next = block.end
+        self.next, self.freq_hz = block.end, block.freq_hz
         return [Stretch(samples, block.index, 1.0, begins)]
 
     def flush(self) -> list[Item]:
         """Nothing is held back."""
-        return []
-
-    def retune(self) -> list[Item]:
-        """Nothing is held back."""
-        if self.next is not None:
-            self.next = -1  # no block has this index
         return []
 
 
@@ -122,10 +115,6 @@ class Tuned:
     def flush(self) -> list[Item]:
         """The rest of a signal."""
         return stretches(self.front.flush())
-
-    def retune(self) -> list[Item]:
-        """The rest of a signal; the noise is another one from here on."""
-        return stretches(self.front.retune())
 
 
 def stretches(output: Output) -> list[Item]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from streaming.block import Block
 from streaming.frontend import Silence
-from streaming.prediction import NO_SIGNAL, Prediction, utc_ns
+from streaming.prediction import NO_SIGNAL, Prediction
 
 FIRST, EVERY = (0.02, 512), (0.1, 4096)  # seconds, and samples at least: a rate may be low, or unknown and 1
 
@@ -51,7 +51,7 @@ class Silences:
             0.0,
             self.nothing.copy(),
             "warm",
-            utc_ns(block, start),
+            block.utc_at(start),
             block.clock,
             round(self._begin),
         )

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streaming.agc import normalise
-from streaming.block import Block, Samples
+from streaming.block import Block, Samples, check_samples, merge
 from streaming.bundle import Bundle
 from streaming.changes import Changes
 from streaming.engine import Engine, Hops
@@ -32,7 +32,7 @@ from streaming.frontend import Silence
 from streaming.head import Head, Mode
 from streaming.intake import Item, Stretch, open_intake
 from streaming.no_signal import Silences
-from streaming.prediction import Past, Prediction, utc_ns
+from streaming.prediction import Past, Prediction
 from streaming.window import Window
 
 
@@ -57,7 +57,6 @@ class LivePipeline:
         self.hops = 0  # completed since `begin`
         self._short: Windows | None = None  # the newest, as long as it is not full
         self._block: Block | None = None  # the newest
-        self._left: list[Item] = []  # completed by a change of frequency
 
     @property
     def next(self) -> int | None:
@@ -80,10 +79,6 @@ class LivePipeline:
         found = push_all(self.engine, [(self, self._block, self.intake.flush())])[0]
         return found + self._end(self._block) + self.silences.end(self._block)
 
-    def retune(self) -> None:
-        """The next block is of another frequency: everything but the receiver's state restarts there."""
-        self._left += self.intake.retune()
-
     def use(self, head: Head) -> None:
         """Answer with another head of the same window and hop, from the next hop on."""
         self.head, self.silences.nothing = head, np.zeros(len(head.classes))
@@ -94,8 +89,8 @@ class LivePipeline:
         This is apart from the rest of `push` so that one engine push can serve many streams: see `push_all`.
         """
         items = self.intake.push(block)
-        left, self._left, self._block = self._left, [], block
-        return left + items
+        self._block = block
+        return items
 
     def meet(self, block: Block, item: Item) -> list[Prediction]:
         """The predictions that an item ends before it is encoded; one that begins empties the states."""
@@ -226,18 +221,17 @@ class FramePipeline:
     def __init__(self, bundle: Bundle, head: Head, frame: int | None = None) -> None:
         self.head, self.encoder = head, bundle.encoder
         self.frame = frame or head.window
-        self.rest = np.empty(0, np.complex64)  # samples of a frame that is not yet whole
-        self.next: int | None = None
+        self.rest: Block | None = None  # a frame that is not yet whole
 
     def push(self, block: Block) -> list[Prediction]:
-        """The predictions that these samples complete; a frame that a gap cuts is left out."""
-        kept = self.rest if block.index == self.next else self.rest[:0]
-        samples = np.concatenate([kept, block.samples])
-        whole = len(samples) // self.frame
-        ends = block.index - len(kept) + (1 + np.arange(whole)) * self.frame
-        self.rest, self.next = samples[whole * self.frame :], block.end
-        frames = samples[: whole * self.frame].reshape(whole, self.frame)
-        spans = [(end - self.frame, end) for end in ends.tolist()]
+        """The predictions that these samples complete; a frame that a gap or a retune cuts is left out."""
+        check_samples(block.samples)
+        if self.rest and block.follows(self.rest):
+            block = merge([self.rest, block])
+        whole = len(block.samples) // self.frame
+        self.rest = block.cut(block.index + whole * self.frame, block.end)
+        frames = block.samples[: whole * self.frame].reshape(whole, self.frame)
+        spans = [(i, i + self.frame) for i in range(block.index, self.rest.index, self.frame)]
         return answers(self.head, self.encoder.encode(normalise(frames)), spans, block)
 
     def flush(self) -> list[Prediction]:
@@ -268,7 +262,7 @@ def answers(
             probability=float(probability),
             probabilities=row,
             past="warm",
-            utc_ns=utc_ns(block, start),
+            utc_ns=block.utc_at(start),
             clock=block.clock,
             begin=start,
             family=family,

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from streaming.block import Block, Clock
+from streaming.block import Clock
 
 UNKNOWN = "unknown"  # the head's refusal
 NO_SIGNAL = "no signal"  # the front end's: there was nothing to ask the head about
@@ -38,12 +38,6 @@ class Prediction:
     bandwidth_hz: float | None = None
     offset_hz: float | None = None
     family: str | None = None  # of the label
-
-
-def utc_ns(block: Block, index: int) -> int | None:
-    """The time of a sample, from that of any block of its stream."""
-    elapsed_ns = round((index - block.index) / block.rate_hz * 1e9)
-    return None if block.utc_ns is None else block.utc_ns + elapsed_ns
 
 
 def utc_text(utc_ns: int) -> str:

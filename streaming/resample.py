@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from scipy import fft
 from scipy.signal import firwin
 
-from streaming.agc import describe
 from streaming.block import Samples
-from streaming.errors import ConfigError, InputError
+from streaming.errors import ConfigError
 
 SHORTEST = 1024  # samples per block: below, calls cost more than sums
 NARROWEST = 128  # bins kept: a filter edge of 6 % of the output's rate
@@ -72,10 +71,6 @@ class Resampler:
 
     def push(self, samples: Samples) -> Samples:
         """What these samples complete."""
-        if not isinstance(samples, np.ndarray) or samples.dtype != np.complex64 or samples.ndim != 1:
-            raise InputError(f"samples are {describe(samples)}; expected complex64 of shape (samples,)")
-        if not np.isfinite(samples).all():
-            raise InputError("samples contain NaN or infinity")
         held = np.concatenate([self._held, samples])
         hop, quarter = self.size // 2, self.kept // 4
         blocks = max(0, (len(held) - hop) // hop)

@@ -204,8 +204,6 @@ class Runtime:
         work: list[tuple[LivePipeline, Block, list[Item]]] = []
         for stream, block, arrived in batch:
             pipeline = self.pipelines[stream.id]
-            if block.index == pipeline.next and block.freq_hz != self.answers[stream.id].freq_hz:
-                pipeline.retune()
             try:
                 items = pipeline.level(block)
             except InputError:

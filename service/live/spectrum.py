@@ -23,8 +23,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from service.live.ring import Ring
 from streaming.block import Block, Samples
+from streaming.ring import Ring
 
 HEADER = struct.Struct("<4sHHqqqddfI")
 MAGIC = b"WTS1"

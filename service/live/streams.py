@@ -18,11 +18,11 @@ import numpy as np
 from hardware import Counts as SourceCounts
 from hardware import Source, open_source
 from hardware.address import parse_address
-from service.live.ring import Ring, cut, merge
 from service.storage.ids import new_id
-from streaming.block import Block, Gap
+from streaming.block import Block, Gap, merge
 from streaming.errors import ConfigError, WavetellError
 from streaming.prediction import utc_text
+from streaming.ring import Ring
 
 log = logging.getLogger(__name__)
 
@@ -129,7 +129,7 @@ class Stream:
         """Keep what lies around the samples [first, last), which are NaN or infinite; they are lost."""
         gap = None
         if first:
-            self._take(cut(block, block.index, block.index + first))
+            self._take(block.cut(block.index, block.index + first))
         else:
             gap = self._gap or block.gap
         self.counts.dropped["not finite"] += last - first
@@ -137,7 +137,7 @@ class Stream:
         self._gap = Gap(lost, "not finite", exact=gap is None or gap.exact)
         self._end = self._base + block.index + last
         if last < len(block.samples):
-            self._take(replace(cut(block, block.index + last, block.end), gap=None))
+            self._take(block.cut(block.index + last, block.end))
 
     def _take(self, block: Block) -> None:
         """Keep a block, and queue it or count it."""
@@ -181,7 +181,7 @@ class Stream:
         blocks, samples = [block], len(block.samples)
         while self.queue:
             following = self.queue[0][0]
-            if following.index != blocks[-1].end or following.freq_hz != block.freq_hz:
+            if not following.follows(blocks[-1]):
                 break
             if samples + len(following.samples) > PUSH:
                 break

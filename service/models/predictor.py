@@ -3,12 +3,10 @@
 from bisect import bisect
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from dataclasses import replace
 from typing import Any, Literal
 
-from service.live.ring import merge
 from service.live.snr import snr_db
-from streaming.block import Block
+from streaming.block import Block, merge
 from streaming.bundle import Bundle
 from streaming.engine import Engine
 from streaming.errors import InputError
@@ -91,10 +89,10 @@ def described(prediction: Prediction, classes: tuple[str, ...], stretch: Block) 
 
 
 def joined(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Blocks that follow each other as one, so that only gaps are left between them."""
+    """Blocks that follow each other as one, so that only gaps and retunes are left between them."""
     pending: list[Block] = []
     for block in blocks:
-        if pending and pending[-1].end != block.index:
+        if pending and not block.follows(pending[-1]):
             yield merge(pending)
             pending = []
         pending.append(block)
@@ -104,8 +102,5 @@ def joined(blocks: Iterable[Block]) -> Iterator[Block]:
 
 def pieces(block: Block) -> Iterator[Block]:
     """A long block cut into short ones."""
-    for offset in range(0, len(block.samples), PIECE):
-        utc_ns = None if block.utc_ns is None else block.utc_ns + round(offset / block.rate_hz * 1e9)
-        yield replace(
-            block, samples=block.samples[offset : offset + PIECE], index=block.index + offset, utc_ns=utc_ns
-        )
+    for start in range(block.index, block.end, PIECE):
+        yield block.cut(start, start + PIECE)

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.errors import Conflict, NotFound
-from service.live.ring import Ring
 from service.storage import sigmf
 from service.storage.ids import new_id
 from service.storage.names import bytes_in, checked_name
@@ -24,6 +23,7 @@ from streaming.embedding import Embedder
 from streaming.errors import ConfigError
 from streaming.files import write_whole
 from streaming.prediction import utc_text
+from streaming.ring import Ring
 
 
 @dataclass(frozen=True)

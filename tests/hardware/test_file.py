@@ -136,7 +136,7 @@ def test_real_pace_is_not_faster_than_the_air(tmp_path):
 @pytest.mark.parametrize(
     ("name", "raw", "options", "line"),
     [
-        ("a_250k.cu8", b"abc", "", "has 3 bytes of samples; cu8 takes a multiple of 2"),
+        ("a_250k.cu8", b"a", "", "has 1 bytes of samples; a sample of cu8 takes 2"),
         ("a_250k.cu8", b"", "", "has 0 bytes of samples"),
         ("a_250k.iq", b"abcd", "", "does not say its type; add type="),
         ("a.cu8", b"abcd", "", "the rate of"),
@@ -152,6 +152,17 @@ def test_bad_input_is_one_clear_line(tmp_path, name, raw, options, line):
         open_source(f"file:{tmp_path}/{name}{options}")
     assert line in str(error.value)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(("name", "raw"), [("x_250k.cu8", bytes(range(101))), ("x_250k.cf32", bytes(803))])
+def test_a_last_sample_that_is_cut_is_left_out_with_one_warning(tmp_path, caplog, name, raw):
+    whole = tmp_path / f"whole-{name}"
+    whole.write_bytes(raw[: {"cu8": 100, "cf32": 800}[name.partition(".")[2]]])
+    (tmp_path / name).write_bytes(raw)
+    np.testing.assert_array_equal(read(f"file:{tmp_path}/{name}"), read(f"file:{whole}"))
+    (record,) = [record for record in caplog.records if record.levelname == "WARNING"]
+    assert name in record.getMessage()
+    assert "ends within a sample" in record.getMessage()
 
 
 def test_a_missing_file_is_named(tmp_path):

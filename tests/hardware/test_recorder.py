@@ -11,7 +11,6 @@ import sigmf
 
 from hardware import open_source
 from hardware.recorder import RESERVE, Recorder
-from hardware.ring import RingBuffer
 from hardware.trigger import TriggeredRecorder
 from streaming.block import Block, Gap
 from streaming.errors import ConfigError, SourceError
@@ -139,17 +138,6 @@ def test_a_killed_recording_is_still_valid(tmp_path):
     assert len(sigmf.fromfile(tmp_path / "x.sigmf-meta")[:]) == 9000
     assert "core:sha512" not in json.loads((tmp_path / "x.sigmf-meta").read_text())["global"]
     recorder.close()
-
-
-def test_the_ring_keeps_the_last_seconds():
-    ring = RingBuffer(0.02)
-    for start in range(0, 99_000, 3000):
-        ring.push(block(start, start + 3000))
-    kept = ring.since(0)
-    assert 23_000 <= sum(len(one.samples) for one in kept) < 23_000 + 3000
-    cut = ring.since(98_500)
-    assert (cut[0].index, cut[0].utc_ns) == (98_500, START + 98_500_000)
-    np.testing.assert_array_equal(cut[0].samples, SAMPLES[98_500 : cut[0].end])
 
 
 def run_triggers(recorder, triggers, path):

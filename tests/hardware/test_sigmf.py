@@ -128,7 +128,7 @@ def break_file(folder, how):
         ("data gone", "has no samples: there is no file"),
         ("metadata cut", "holds no SigMF metadata; it was cut short"),
         ("data cut", "differ in core:sha512; one was cut short or changed"),
-        ("data cut in a sample", "has 40003 bytes of samples; cf32_le takes a multiple of 8"),
+        ("data cut in a sample", "it goes up to sample 10000"),
         ("data cut before an annotation", "it goes up to sample 10000"),
         ("annotation without a start", "metadata that cannot be read: 'core:sample_start'"),
         ({"core:datatype": "ci16_le"}, "says ci16_le, but its bytes look like cf32"),
@@ -148,6 +148,14 @@ def test_a_broken_pair_is_one_clear_line(tmp_path, how, line):
         open_source(f"file:{tmp_path}/x.sigmf-meta")
     assert line in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_last_sample_that_is_cut_is_left_out_with_one_warning(tmp_path, caplog):
+    write(tmp_path)
+    break_file(tmp_path, "data cut in a sample")
+    blocks, _ = read(f"file:{tmp_path}/x.sigmf-meta")
+    np.testing.assert_array_equal(np.concatenate([block.samples for block in blocks]), SAMPLES[:5000])
+    assert [record.levelname for record in caplog.records].count("WARNING") == 1
 
 
 def test_integers_that_say_they_are_floats_are_told(tmp_path):

@@ -53,6 +53,19 @@ def test_a_size_that_was_never_filled_in(tmp_path):
     assert len(read(path)[0]) == 5000
 
 
+@pytest.mark.parametrize("size", [19_999, 0])
+def test_a_last_sample_that_is_cut_is_left_out_with_one_warning(tmp_path, caplog, size):
+    path = tmp_path / "x.wav"
+    wavfile.write(path, 250_000, INTEGERS)
+    raw = bytearray(path.read_bytes())
+    at = raw.index(b"data") + 4
+    raw[at : at + 4] = struct.pack("<I", size)
+    path.write_bytes(raw[:-1])
+    whole = (INTEGERS.astype(np.float32) / 32768).view(np.complex64)[:-1, 0]
+    np.testing.assert_array_equal(read(path)[0], whole)
+    assert [record.levelname for record in caplog.records].count("WARNING") == 1
+
+
 def write_mono(path):
     with wave.open(str(path), "wb") as file:
         file.setparams((1, 2, 48_000, 0, "NONE", ""))

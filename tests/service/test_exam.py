@@ -140,7 +140,7 @@ def test_a_folder_of_neither_kind_is_one_line(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("odd_250k.cs16", bytes(1003), "has 1003 bytes of samples; ci16_le takes a multiple of 4"),
+        ("odd_250k.cs16", bytes(3), "has 3 bytes of samples; a sample of ci16_le takes 4"),
         ("nothing_250k.cu8", b"", "has 0 bytes of samples"),
         ("rate.cu8", bytes(1000), "the rate of"),
         ("kind_250k.bin", bytes(1000), "add type=cf32, ci16, ci8 or cu8"),

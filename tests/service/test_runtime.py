@@ -12,12 +12,11 @@ from hardware.source import Counts, Source
 from service.live.answers import Answers
 from service.live.events import Detector
 from service.live.hub import Hub
-from service.live.ring import Ring
 from service.live.runtime import Runtime
 from service.live.streams import Limits, Stream
-from streaming.block import Block, Gap
+from streaming.block import Block
 from streaming.engine import open_engine
-from streaming.errors import DeviceLost, InputError
+from streaming.errors import DeviceLost
 from streaming.pipeline import LivePipeline
 from tests.service.conftest import HOP, small_bundle
 from tests.service.journal import Kept
@@ -174,38 +173,6 @@ def test_another_head_of_the_same_encoder_takes_over_the_states_as_they_are(runt
     alone = LivePipeline(fitted, fitted.heads["other"], open_engine(bundle.encoder, HOP, "torch"))
     expected = alone.push(Block(SIGNALS[0], 0, 48_000.0))
     np.testing.assert_allclose(found[-1].probabilities, expected[-1].probabilities, atol=1e-6)
-
-
-def block(index, count, rate_hz=1000.0, **more):
-    return Block(
-        np.arange(index, index + count).astype(np.complex64), index, rate_hz, utc_ns=index * 10**6, **more
-    )
-
-
-def test_the_ring_gives_back_what_it_keeps_and_refuses_the_rest():
-    ring = Ring(seconds=1, max_bytes=1 << 20)
-    for index in range(0, 3000, 100):
-        ring.append(block(index, 100))
-    assert ring.span == (2000, 3000)
-    got = ring.read(2150, 2420)
-    np.testing.assert_array_equal(got.samples.real, np.arange(2150, 2420))
-    assert (got.index, got.utc_ns) == (2150, 2150 * 10**6)
-    for start, end in ((1999, 2100), (2900, 3001), (2500, 2500)):
-        with pytest.raises(InputError, match="not all kept"):
-            ring.read(start, end)
-    ring.append(block(3100, 100, gap=Gap(100, "overflow", True)))
-    with pytest.raises(InputError):
-        ring.read(2950, 3150)
-    assert ring.before(3150, 500) == 3100
-    assert ring.before(3000, 500) == 2500
-
-
-def test_the_rings_memory_is_bounded_whatever_the_rate():
-    ring = Ring(seconds=10, max_bytes=8 * 1000)
-    for index in range(0, 10_000, 100):
-        ring.append(block(index, 100))
-    first, last = ring.span
-    assert last - first <= 1000
 
 
 def test_threads_end_when_the_runtime_closes(bundle, monkeypatch):

@@ -66,10 +66,12 @@ def scene():
 SCENE = scene()
 
 
-def blocks(x, cuts=(), first=0):
+def blocks(x, cuts=(), first=0, freq_hz=None):
     edges = [0, *sorted(cuts), len(x)]
     return [
-        Block(x[a:b], first + a, RATE, utc_ns=10**9 + (first + a) * 4000) for a, b in pairwise(edges) if b > a
+        Block(x[a:b], first + a, RATE, freq_hz, utc_ns=10**9 + (first + a) * 4000)
+        for a, b in pairwise(edges)
+        if b > a
     ]
 
 
@@ -207,9 +209,8 @@ def test_a_gap_ends_the_signal_and_is_marked(bundle, engine):
 
 def test_another_frequency_restarts_with_its_own_noise(bundle, engine):
     pipeline = live(bundle, engine)
-    found = [p for block in blocks(SCENE[:40_000]) for p in pipeline.push(block)]
-    pipeline.retune()
-    found += push(pipeline, blocks(30 * noise(60_000, seed=9), first=40_000))
+    found = [p for block in blocks(SCENE[:40_000], freq_hz=433e6) for p in pipeline.push(block)]
+    found += push(pipeline, blocks(30 * noise(60_000, seed=9), first=40_000, freq_hz=868e6))
     assert len(emissions(found)) == 1
     assert found[-1].label == NO_SIGNAL
     assert found[-1].begin == 40_000

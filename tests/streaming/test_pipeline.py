@@ -39,10 +39,10 @@ def live(bundle):
     return LivePipeline(bundle, bundle.heads["live"], open_engine(bundle.encoder, hop=HOP, backend="torch"))
 
 
-def blocks(samples, cuts=(), first=0):
+def blocks(samples, cuts=(), first=0, freq_hz=None):
     edges = [0, *sorted(cuts), len(samples)]
     return [
-        Block(samples[a:b], first + a, rate_hz=1000.0, utc_ns=1_000_000_000 + (first + a) * 1_000_000)
+        Block(samples[a:b], first + a, 1000.0, freq_hz, utc_ns=1_000_000_000 + (first + a) * 1_000_000)
         for a, b in itertools.pairwise(edges)
         if b > a
     ]
@@ -120,3 +120,19 @@ def test_a_head_is_chosen_by_name_or_mode(bundle):
         choose_head(bundle, "x", "live")
     with pytest.raises(ConfigError, match="fitted for frame mode; use --frame 40"):
         choose_head(bundle, "frames", "live")
+
+
+@pytest.mark.parametrize("mode", ["live", "frame"])
+def test_samples_of_two_frequencies_are_two_signals(bundle, mode):
+    def pipeline():
+        return live(bundle) if mode == "live" else FramePipeline(bundle, bundle.heads["frames"])
+
+    first, second = SIGNAL[:190], SIGNAL[190:]
+    found = push(
+        pipeline(), [*blocks(first, freq_hz=433e6), *blocks(second, cuts=[50], first=190, freq_hz=868e6)]
+    )
+    apart = push(pipeline(), blocks(first)) + push(pipeline(), blocks(second, first=190))
+    assert [(p.start, p.end) for p in found] == [(p.start, p.end) for p in apart]
+    np.testing.assert_allclose([p.probabilities for p in found], [p.probabilities for p in apart], atol=1e-6)
+    if mode == "live":
+        assert {p.past for p in found if p.start == 190} == {"gap"}

@@ -14,7 +14,7 @@ class LabelledStretch:
     """What was labelled: the samples from `start` to `end` of a recording."""
 
     label: str
-    recording: Samples  # all of it: what came before the stretch may be needed
+    recording: Samples  # what was recorded around it in one go: what came before may be needed
     start: int
     end: int
     rate_hz: float | None
@@ -28,12 +28,21 @@ class LabelledStretch:
 
 def all_samples(recording: Recording) -> Samples:
     """Every sample of a recording, in the file's order."""
-    each = sample_bytes(recording.datatype)
-    parts = []
+    return np.concatenate(segments(recording))
+
+
+def segments(recording: Recording) -> list[Samples]:
+    """The same, cut where samples were lost or the frequency changed."""
+    found: list[list[Samples]] = []
+    before = None
     for capture in recording.captures:
-        raw = np.fromfile(recording.path, np.uint8, capture.samples * each, offset=capture.first_byte)
-        parts.append(to_complex(raw, recording.datatype))
-    return np.concatenate(parts)
+        size = capture.samples * sample_bytes(recording.datatype)
+        raw = np.fromfile(recording.path, np.uint8, size, offset=capture.first_byte)
+        if before != (capture.index, capture.freq_hz):
+            found.append([])
+        found[-1].append(to_complex(raw, recording.datatype))
+        before = (capture.index + capture.samples, capture.freq_hz)
+    return [np.concatenate(parts) for parts in found]
 
 
 def cut(samples: Samples, length: int) -> Samples:

@@ -8,7 +8,7 @@ import numpy as np
 from hardware.recording import read_recording
 from streaming.errors import FormatError
 from training.datasets.frames import Frames
-from training.datasets.recordings import LabelledStretch, all_samples, cut
+from training.datasets.recordings import LabelledStretch, cut, segments
 
 
 def read_sigmf_folder(folder: Path, samples: int) -> Frames:
@@ -24,7 +24,7 @@ def read_sigmf_folder(folder: Path, samples: int) -> Frames:
 
 
 def sigmf_stretches(folder: Path) -> Iterator[LabelledStretch]:
-    """Every annotation with a label."""
+    """Every annotation with a label; one over a gap or a retune is several stretches."""
     from hardware.sigmf_file import find_pair
 
     for meta in sorted(folder.rglob("*.sigmf-meta")):
@@ -32,11 +32,14 @@ def sigmf_stretches(folder: Path) -> Iterator[LabelledStretch]:
         if not any(note.get("core:label") for note in annotations):
             continue
         recording = read_recording(meta)
-        signal = all_samples(recording)
+        parts = segments(recording)
+        edges = np.cumsum([0, *map(len, parts)]).tolist()
         for note in annotations:
             start = int(note["core:sample_start"])
-            end = start + int(note.get("core:sample_count", len(signal) - start))
-            if end > len(signal):
-                raise FormatError(f"{meta}: an annotation ends at sample {end:,} of {len(signal):,}")
-            if note.get("core:label"):
-                yield LabelledStretch(str(note["core:label"]), signal, start, end, recording.rate_hz)
+            end = start + int(note.get("core:sample_count", edges[-1] - start))
+            if end > edges[-1]:
+                raise FormatError(f"{meta}: an annotation ends at sample {end:,} of {edges[-1]:,}")
+            for signal, first in zip(parts, edges, strict=False):
+                inside = max(start - first, 0), min(end - first, len(signal))
+                if note.get("core:label") and inside[0] < inside[1]:
+                    yield LabelledStretch(str(note["core:label"]), signal, *inside, recording.rate_hz)

@@ -1,6 +1,7 @@
 """Every data set, from small files in its own format; and hostile ones."""
 
 import io
+import json
 import os
 import pickle
 
@@ -11,7 +12,7 @@ import sigmf
 
 from streaming.errors import ConfigError, FormatError
 from tests.require import shared
-from training.datasets import open_dataset
+from training.datasets import open_dataset, open_stretches
 from training.datasets.frames import join
 from training.datasets.radioml2018 import CLASSES, RadioMl2018
 
@@ -188,6 +189,27 @@ def write_sigmf(folder, name, samples, annotations):
     for start, count, label in annotations:
         meta.add_annotation(start, count, {"core:label": label} if label else {})
     meta.tofile(str(folder / f"{name}.sigmf-meta"))
+
+
+def test_an_annotation_over_two_frequencies_is_two_stretches(tmp_path):
+    samples = np.arange(1000).astype(np.complex64)
+    write_sigmf(tmp_path, "a", samples, [(100, 800, "QPSK"), (700, 100, "FM")])
+    path = tmp_path / "a.sigmf-meta"
+    content = json.loads(path.read_bytes())
+    content["captures"] = [
+        {"core:sample_start": 0, "core:frequency": 433e6},
+        {"core:sample_start": 300, "core:frequency": 433e6},
+        {"core:sample_start": 600, "core:frequency": 868e6},
+        {"core:sample_start": 850, "core:frequency": 868e6, "core:global_index": 2000},
+    ]
+    path.write_text(json.dumps(content))
+    found = [
+        (stretch.label, stretch.recording[0].real, stretch.samples[0].real, stretch.samples[-1].real)
+        for stretch in open_stretches(tmp_path)
+    ]
+    assert found == [
+        ("QPSK", 0, 100, 599), ("QPSK", 600, 600, 849), ("QPSK", 850, 850, 899), ("FM", 600, 700, 799)
+    ]  # fmt: skip
 
 
 def test_a_sigmf_folder_gives_its_annotated_stretches(tmp_path):
