@@ -11,8 +11,6 @@ from typing import Any
 
 from streaming.errors import WavetellError
 
-PROBLEM_TYPE = "application/problem+json"
-
 
 class Problem(WavetellError):
     """A refused request; `retry_after_s` says when it may work."""

@@ -13,8 +13,8 @@ import torch
 from torch import nn
 
 from training.methods.track import Track
+from training.pretraining.averaging import weighted_mean
 from training.pretraining.checkpoint import Arrays
-from training.pretraining.rounds import weighted_mean
 from training.pretraining.trainer import part
 
 # client, round, what it downloads -> what it uploads, its mean loss

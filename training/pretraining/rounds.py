@@ -13,7 +13,7 @@ import multiprocessing as mp
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache, partial
@@ -23,13 +23,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from streaming.block import Samples
 from streaming.encoder import Encoder
 from streaming.errors import InputError
 from training.datasets.augment import Level, at_level
 from training.datasets.synthetic import Client, make_frames
+from training.pretraining.averaging import weighted_mean
 from training.pretraining.canonical import settle
 from training.pretraining.checkpoint import Arrays, load_checkpoint, save_checkpoint
 from training.pretraining.radio import Station, kept_frames
@@ -84,28 +84,6 @@ class Run:
             "history": self.history,
         }
         save_checkpoint(self.path, self.arrays, state)
-
-
-def weighted_mean(updates: Mapping[str, tuple[Mapping[str, NDArray[Any]], int]]) -> Arrays:
-    """sum_c n_c theta_c / sum_c n_c of every tensor.
-
-    Sums are float64 and in order of the clients' names, so that a replay gives the same bits.
-
-    Parameters
-    ----------
-    updates
-        For every client its tensors and its number of samples n_c.
-    """
-    names = sorted(updates)
-    total = sum(updates[name][1] for name in names)
-    mean: Arrays = {}
-    for tensor, first in updates[names[0]][0].items():
-        summed = np.zeros(first.shape, np.float64)
-        for name in names:
-            arrays, samples = updates[name]
-            summed += samples * arrays[tensor].astype(np.float64)
-        mean[tensor] = (summed / total).astype(first.dtype)
-    return mean
 
 
 def identity(recipe: Recipe, clients: Sequence[Client | Station], seed: int) -> str:

@@ -10,7 +10,7 @@ from training.federation.codec import Body, encode
 from training.federation.coordinator import aggregate as module
 from training.federation.coordinator.aggregate import Vote, aggregate, outliers
 from training.federation.manifest import Manifest
-from training.pretraining.rounds import weighted_mean
+from training.pretraining.averaging import weighted_mean
 
 MANIFEST = Manifest("main", SHAPES)
 

@@ -15,11 +15,12 @@ from streaming.errors import InputError
 from tests.require import ROOT
 from training.datasets.synthetic import paper_clients
 from training.objectives.halves import HalvesSettings
+from training.pretraining.averaging import weighted_mean
 from training.pretraining.checkpoint import load_checkpoint
 from training.pretraining.curves import write_curves
 from training.pretraining.probe import probe
 from training.pretraining.recipes import Recipe
-from training.pretraining.rounds import Run, federate, open_run, weighted_mean
+from training.pretraining.rounds import Run, federate, open_run
 
 SMALL = EncoderShape(channels=4, depth=2, reduced=6, outputs=8)
 RECIPE = Recipe(

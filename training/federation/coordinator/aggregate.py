@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from training.federation.codec import Body, Floats, pieces
 from training.federation.manifest import Manifest, Method
+from training.pretraining.averaging import mean_array
 
 BUDGET = 1 << 21  # values of all stations in memory at once
 
@@ -76,7 +77,4 @@ def combine(
     if method == "trimmed":
         out = int(trim * len(rows))
         return np.asarray(np.sort(rows, axis=0)[out : len(rows) - out].mean(axis=0))
-    total = np.zeros(rows.shape[1])
-    for weight, row in zip(weights, rows, strict=True):
-        total += weight * row
-    return np.asarray(total / weights.sum())
+    return mean_array(list(rows), weights.tolist())
