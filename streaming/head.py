@@ -19,6 +19,9 @@ outlier's, and the answer is
     the class    where its probability is at least `certain`
     the family   where the sum over its classes is at least `threshold`
     unknown      elsewhere, and where the ensemble's mean of log p(outlier) / p(no outlier) > outlier_limit
+
+where `outlier_margin` of the likeliest class is added to the limit: a class that was taught later is one that
+the detector does not know.
 """
 
 from collections.abc import Mapping
@@ -47,7 +50,15 @@ Share = Annotated[float, Range(0, 1)]
 LogOdds = Annotated[float, Range(-1e9, 1e9)]
 
 # A head without these has no such answers.
-OPTIONAL = ("families", "certain", "outlier_limit", "open_set_1", "open_set_2", "open_set_3")
+OPTIONAL = (
+    "families",
+    "certain",
+    "outlier_limit",
+    "outlier_margin",
+    "open_set_1",
+    "open_set_2",
+    "open_set_3",
+)
 
 
 class Named(NamedTuple):
@@ -84,6 +95,7 @@ class Head(Checked):
     families: tuple[str, ...] = ()  # of each class
     certain: Share = 0.0  # below this probability of the class, the family is the answer
     outlier_limit: LogOdds = 0.0  # log odds of an outlier above which the answer is unknown
+    outlier_margin: Floats | None = None  # (k,)
     open_set_1: NDArray[np.float32] | None = None  # (networks, 1 + d, a), of the last d entries; biases first
     open_set_2: NDArray[np.float32] | None = None  # (networks, 1 + a, b)
     open_set_3: NDArray[np.float32] | None = None  # (networks, 1 + b, two or more)
@@ -107,6 +119,8 @@ class Head(Checked):
             "calibration": (p, k),
             "calibration_bias": (k,),
         }
+        if self.outlier_margin is not None:
+            shapes["outlier_margin"] = (k,)
         for name, shape in shapes.items():
             if getattr(self, name).shape != shape:
                 raise InputError(
@@ -210,7 +224,8 @@ class Head(Checked):
         sure = self.family_probabilities(probabilities).max(1) if self.families else probabilities.max(1)
         known = sure >= self.threshold
         if self._open_set:
-            known &= self.outlier_odds(embeddings) <= self.outlier_limit
+            margin = 0.0 if self.outlier_margin is None else self.outlier_margin[best]
+            known &= self.outlier_odds(embeddings) <= self.outlier_limit + margin
         return np.where(known, best, -1), probabilities
 
     def name_all(self, embeddings: NDArray[np.float32]) -> Named:

@@ -40,11 +40,9 @@ def run(args: argparse.Namespace) -> None:
     for source in args.sources:
         station.listen(source)
     scheme, port = "https" if values.tls_cert else "http", listener.getsockname()[1]
-    name = station.predictor.bundle.name
+    name = station.model.bundle.name
     where = f"[{values.host}]" if ":" in values.host else values.host
-    print(
-        f"wavetell: {scheme}://{where}:{port}/ serves {name} on {station.runtime.engine.detail}", flush=True
-    )
+    print(f"wavetell: {scheme}://{where}:{port}/ serves {name} on {station.model.engine.detail}", flush=True)
     server = make_server(station, rules, logging.INFO if args.verbose else logging.WARNING)
     gc.collect()
     gc.freeze()  # what is here now stays: going through all of it again would hold up answers for 50 ms

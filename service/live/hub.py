@@ -3,6 +3,8 @@
 import asyncio
 import threading
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 DEPTH = 256  # messages that may wait for one reader
 
@@ -41,7 +43,10 @@ class Subscriber:
 
 
 class Hub:
-    """Topics are `STREAM/reports`, `STREAM/hops` and `events`. All but `publish` belong to the event loop."""
+    """Topics are `STREAM/reports`, `STREAM/hops` and `events`.
+
+    `publish`, `end` and `wanted` may be called from any thread, the rest from the event loop.
+    """
 
     def __init__(self) -> None:
         self.subscribers: set[Subscriber] = set()
@@ -54,35 +59,39 @@ class Hub:
         """Whether readers are being let go."""
         return self._closing.is_set()
 
-    def subscribe(self, *topics: str) -> Subscriber:
-        """A new reader."""
+    @contextmanager
+    def subscribe(self, *topics: str) -> Iterator[Subscriber]:
+        """A reader, as long as it stays."""
         subscriber = Subscriber(frozenset(topics))
         self.subscribers.add(subscriber)
         if self._closing.is_set():
             subscriber.close()
-        return subscriber
-
-    def leave(self, subscriber: Subscriber) -> None:
-        """The reader has gone."""
-        self.subscribers.discard(subscriber)
-        self.missed += subscriber.missed
+        try:
+            yield subscriber
+        finally:
+            self.subscribers.discard(subscriber)
+            self.missed += subscriber.missed
 
     def wanted(self, topic: str) -> bool:
-        """Whether anybody reads this topic; asked from any thread."""
+        """Whether anybody reads this topic."""
         return any(topic in subscriber.topics for subscriber in self.subscribers.copy())
 
     def publish(self, topic: str, message: str) -> None:
-        """Send to every reader of the topic; called from any thread."""
+        """Send to every reader of the topic."""
         if self.loop is not None and not self._closing.is_set():
             self.loop.call_soon_threadsafe(self._deliver, topic, message)
+
+    def end(self, topic: str) -> None:
+        """Let the readers of a topic go once they have what was published before."""
+        if self.loop is not None and not self._closing.is_set():
+            self.loop.call_soon_threadsafe(self._end, topic)
 
     def _deliver(self, topic: str, message: str) -> None:
         for subscriber in self.subscribers:
             if topic in subscriber.topics:
                 subscriber.put(message)
 
-    def end(self, topic: str) -> None:
-        """Let the readers of a topic go."""
+    def _end(self, topic: str) -> None:
         for subscriber in self.subscribers:
             if topic in subscriber.topics:
                 subscriber.close()

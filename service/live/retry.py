@@ -1,6 +1,6 @@
-"""Streams that failed are opened again by themselves: a radio is plugged in, a server comes back.
+"""Failed streams are restarted with exponential back-off: a radio is plugged in, a server comes back.
 
-The first try comes after three seconds, each further one after twice as long, up to a minute.
+The first attempt comes after three seconds, each further one after twice as long, up to a minute.
 """
 
 import threading
@@ -11,11 +11,11 @@ from service.live.streams import Stream
 from streaming.errors import WavetellError
 
 FIRST_S, LONGEST_S = 3.0, 60.0
-STEADY_S = 60.0  # that a stream must run before its waits begin anew
+STEADY_S = 60.0  # that a stream must run before its back-off restarts
 
 
 class Retry:
-    """A thread that looks after the streams that `streams` gives."""
+    """A thread that restarts failed streams of those that `streams` gives."""
 
     def __init__(self, streams: Callable[[], Collection[Stream]]) -> None:
         self._streams = streams
@@ -24,7 +24,7 @@ class Retry:
         self._thread = threading.Thread(target=self._run, name="retry", daemon=True)
 
     def start(self) -> None:
-        """Begin to look."""
+        """Start the thread."""
         self._thread.start()
 
     def close(self) -> None:
@@ -54,6 +54,5 @@ class Retry:
             try:
                 stream.start()
             except WavetellError as error:
-                stream.fail(str(error))
-            if stream not in self._streams():  # deleted meanwhile
-                stream.close()
+                if stream.state == "failed":  # not started or paused by somebody else meanwhile
+                    stream.fail(str(error))

@@ -9,37 +9,58 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
+from prometheus_client import Histogram
+
+from service.errors import NotFound
 from service.live.answers import Answers
-from service.live.latency import Latency
 from service.live.streams import Stream
+from service.models.live import LiveModel
 from streaming.block import Block
-from streaming.bundle import Bundle, encoder_sha256
 from streaming.embedding import past_samples
-from streaming.engine import Engine
 from streaming.errors import ConfigError, InputError
 from streaming.head import Head
 from streaming.intake import Item, Level
 from streaming.pipeline import LivePipeline, push_all
+from streaming.prediction import Past
+from streaming.ring import Ring
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 RECENT_S = 10.0  # what the real-time factor is taken over
+LATENCY_S = (0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)  # upper bounds of the histogram
+
+
+class Position(NamedTuple):
+    """How far a pipeline is, read in the engine thread, and the ring that holds what it has seen."""
+
+    ring: Ring
+    next: int | None  # index of the sample that should come next
+    begin: float  # where the states were last empty
+    beginning: Past
+    hop: int
+    window: int
+    level: bool  # whether it has no front end: its hops are counted from `begin`
 
 
 class Runtime:
     """One engine and the streams that share it."""
 
-    def __init__(self, bundle: Bundle, engine: Engine) -> None:
-        self.bundle, self.engine = bundle, engine
+    def __init__(self, model: LiveModel) -> None:
+        self.model = model  # replaced in the engine thread alone
         self.work = threading.Condition()
         self.streams: dict[str, Stream] = {}
         self.answers: dict[str, Answers] = {}
         self.pipelines: dict[str, LivePipeline] = {}
-        self.latency = Latency()
+        self.latency = Histogram(
+            "wavetell_hop_latency_seconds",
+            "From a block's arrival to the answers it completed.",
+            buckets=LATENCY_S,
+            registry=None,
+        )
         self._recent: deque[tuple[float, float, float]] = deque()  # when, seconds of signal, seconds of work
         self._calls: list[Callable[[], None]] = []
         self._stopping = False
@@ -83,7 +104,7 @@ class Runtime:
         """Serve one more stream."""
 
         def begin() -> None:
-            self.pipelines[stream.id] = LivePipeline(self.bundle, answers.head, self.engine)
+            self.pipelines[stream.id] = LivePipeline(self.model.bundle, answers.head, self.model.engine)
             self.answers[stream.id] = answers
             with self.work:
                 self.streams[stream.id] = stream
@@ -95,66 +116,69 @@ class Runtime:
 
         def end() -> None:
             with self.work:
-                del self.streams[stream.id]
+                if self.streams.pop(stream.id, None) is None:
+                    raise NotFound(f"there is no stream {stream.id}")
             pipeline = self.pipelines.pop(stream.id)
             self._end(stream, pipeline, self.answers.pop(stream.id))
             pipeline.close()
 
         self.call(end)
 
-    def swap(self, bundle: Bundle, engine: Engine, heads: dict[str, Head], sha256: str) -> None:
-        """Answer with another model: its pipelines are warmed from the rings, and all switch at one hop.
+    def swap(self, model: LiveModel, heads: Mapping[str, Head]) -> None:
+        """Answer with this model, and these streams with these heads: all switch at one hop.
 
-        Where only the head is another, the states stay as they are and nothing needs warming.
+        Where the engine is another one, new pipelines are warmed from the rings before. Where only the head
+        is another one, the states stay as they are.
         """
-        if engine.hop == self.engine.hop and same_states(bundle, self.bundle):
-            engine = self.engine
-        warmed = {
-            stream_id: self._warm(stream_id, bundle, engine, head)
-            for stream_id, head in heads.items()
-            if engine is not self.engine or head.window != self.pipelines[stream_id].head.window
-        }
+        warmed = self._warm_all(model, heads)
 
         def switch() -> None:
             for stream_id, head in heads.items():
-                if stream_id in self.streams and stream_id not in warmed:
-                    self.pipelines[stream_id].use(head)
-                    self.answers[stream_id].use(head, sha256)
-            for stream_id, new in warmed.items():
-                if stream_id not in self.streams:  # deleted meanwhile
-                    new.close()
+                if stream_id not in self.pipelines:  # deleted meanwhile
                     continue
-                old = self.pipelines[stream_id]
-                self._catch_up(stream_id, new, old)
-                self.pipelines[stream_id] = new
-                self.answers[stream_id].use(new.head, sha256)
-                old.close()
-            self.bundle, self.engine = bundle, engine
+                old, new = self.pipelines[stream_id], warmed.pop(stream_id, None)
+                if new:
+                    catch_up(new, self._position(stream_id))
+                    self.pipelines[stream_id] = new
+                    old.close()
+                else:
+                    old.use(head)
+                self.answers[stream_id].use(head, model.sha256)
+            for new in warmed.values():
+                new.close()
+            self.model = model
 
         self.call(switch)
 
-    def _warm(self, stream_id: str, bundle: Bundle, engine: Engine, head: Head) -> LivePipeline:
-        """A pipeline that has seen what the present one has, as far as the ring goes back."""
-        new, old = LivePipeline(bundle, head, engine), self.pipelines[stream_id]
-        if old.next is not None:
-            ring = self.streams[stream_id].ring
-            start = ring.before(old.next, past_samples(bundle) + head.window)
-            if isinstance(old.intake, Level) and isinstance(new.intake, Level):
-                start = max(round(old.begin), start)
-                start += (
-                    round(old.begin) - start
-                ) % old.head.hop  # so that no hop is answered twice or left out
-            for block in ring.blocks(start, old.next):
-                new.push(block)
-            new.beginning = old.beginning
-            self._catch_up(stream_id, new, old)
-        return new
+    def _warm_all(self, model: LiveModel, heads: Mapping[str, Head]) -> dict[str, LivePipeline]:
+        """New pipelines where the present ones cannot go on, brought as far as those are."""
+        positions = self.call(self._positions)
+        warmed = {
+            stream_id: warm(model, heads[stream_id], position)
+            for stream_id, position in positions.items()
+            if stream_id in heads
+            and (model.engine is not self.model.engine or heads[stream_id].window != position.window)
+        }
+        if warmed:  # that took a while
+            for stream_id, position in self.call(self._positions).items():
+                if stream_id in warmed:
+                    catch_up(warmed[stream_id], position)
+        return warmed
 
-    def _catch_up(self, stream_id: str, new: LivePipeline, old: LivePipeline) -> None:
-        if new.next is None or old.next is None:
-            return
-        for block in self.streams[stream_id].ring.blocks(new.next, old.next):
-            new.push(block)
+    def _positions(self) -> dict[str, Position]:
+        return {stream_id: self._position(stream_id) for stream_id in self.pipelines}
+
+    def _position(self, stream_id: str) -> Position:
+        pipeline = self.pipelines[stream_id]
+        return Position(
+            self.streams[stream_id].ring,
+            pipeline.next,
+            pipeline.begin,
+            pipeline.beginning,
+            pipeline.head.hop,
+            pipeline.head.window,
+            isinstance(pipeline.intake, Level),
+        )
 
     @property
     def real_time_factor(self) -> float:
@@ -195,8 +219,9 @@ class Runtime:
 
     def _end(self, stream: Stream, pipeline: LivePipeline, answers: Answers) -> None:
         """Answer what is left of a stream."""
+        before = pipeline.skipped
         answers.end(pipeline.flush())
-        stream.counts.skipped = pipeline.skipped
+        stream.counts.skipped += pipeline.skipped - before
 
     def _process(self, batch: list[tuple[Stream, Block, float]]) -> None:
         began = time.monotonic()
@@ -204,20 +229,25 @@ class Runtime:
         work: list[tuple[LivePipeline, Block, list[Item]]] = []
         for stream, block, arrived in batch:
             pipeline = self.pipelines[stream.id]
+            before = pipeline.skipped
             try:
                 items = pipeline.level(block)
             except InputError:
                 stream.counts.dropped["not finite"] += len(block.samples)
                 stream.counts.gaps += 1
                 continue
+            finally:
+                stream.counts.skipped += pipeline.skipped - before
             ready.append((stream, block, arrived))
             work.append((pipeline, block, items))
-        for (stream, block, arrived), predictions in zip(ready, push_all(self.engine, work), strict=True):
+        for (stream, block, arrived), predictions in zip(
+            ready, push_all(self.model.engine, work), strict=True
+        ):
             stream.counts.processed += len(block.samples)
-            stream.counts.skipped = self.pipelines[stream.id].skipped
             self.answers[stream.id].push(block, predictions)
             stream.lag_s = time.monotonic() - arrived
-            self.latency.add(stream.lag_s, len(predictions))
+            for _ in predictions:
+                self.latency.observe(stream.lag_s)
         now = time.monotonic()
         signal_s = sum(len(block.samples) / block.rate_hz for _, block, _ in batch) / len(self.streams)
         self._recent.append((now, signal_s, now - began))
@@ -225,7 +255,24 @@ class Runtime:
             self._recent.popleft()
 
 
-def same_states(one: Bundle, other: Bundle) -> bool:
-    """Whether two models make the same of a stream before any head sees it."""
-    same = (one.meta.front_end, one.meta.has_features) == (other.meta.front_end, other.meta.has_features)
-    return same and encoder_sha256(one.encoder) == encoder_sha256(other.encoder)
+def warm(model: LiveModel, head: Head, position: Position) -> LivePipeline:
+    """A pipeline that has seen what the present one had, as far as its ring goes back."""
+    new = LivePipeline(model.bundle, head, model.engine)
+    if position.next is None:
+        return new
+    start = position.ring.before(position.next, past_samples(model.bundle) + head.window)
+    if position.level and isinstance(new.intake, Level):
+        begin = round(position.begin)
+        start = max(begin, start)
+        start += (begin - start) % position.hop  # so that no hop is answered twice or left out
+    for block in position.ring.blocks(start, position.next):
+        new.push(block)
+    new.beginning = position.beginning
+    return new
+
+
+def catch_up(new: LivePipeline, position: Position) -> None:
+    """Push what the present pipeline has seen since."""
+    if new.next is not None and position.next is not None:
+        for block in position.ring.blocks(new.next, position.next):
+            new.push(block)

@@ -11,17 +11,17 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from hardware import Counts as SourceCounts
 from hardware import Source, open_source
 from hardware.address import parse_address
+from service.errors import Conflict
 from service.storage.ids import new_id
 from streaming.block import Block, Gap, merge
 from streaming.errors import ConfigError, WavetellError
-from streaming.prediction import utc_text
 from streaming.ring import Ring
 
 log = logging.getLogger(__name__)
@@ -61,6 +61,7 @@ class Stream:
         self.limits, self.work = limits, work
         self.state: State = "paused"
         self.error = ""
+        self._ended = False  # for good
         self.counts = Counts()
         self.ring = Ring(limits.ring_s, limits.ring_bytes)
         self.lag_s = 0.0
@@ -83,11 +84,31 @@ class Stream:
         """The source's rate, 0 as long as nobody knows it."""
         return getattr(self.source, "rate_hz", 0.0)
 
+    @property
+    def received(self) -> SourceCounts:
+        """What the source has delivered and lost since it was last opened."""
+        return self.source.counts if self.source else SourceCounts()
+
     def start(self) -> None:
         """Open the source, for the first time or again; what went by meanwhile is a gap."""
+        self._check_startable()
+        source = open_source(self.address)
+        try:
+            with self.work:
+                self._check_startable()  # opening a radio takes a while
+                self._begin(source)
+        except WavetellError:
+            source.close()
+            raise
+
+    def _check_startable(self) -> None:
+        if self._ended:
+            raise Conflict(f"stream {self.id} was deleted")
         if self.state == "running":
             raise ConfigError(f"stream {self.id} is running already")
-        source = open_source(self.address)
+
+    def _begin(self, source: Source) -> None:
+        """Read from a source; called with `work` held."""
         if self._anchor is not None:
             passed = max(1, round((time.time_ns() - self._anchor[1]) * self.rate_hz / 1e9))
             self._base = self._end + passed
@@ -227,33 +248,8 @@ class Stream:
             self.work.notify_all()
         self._thread.join(2)
 
-    def describe(self) -> dict[str, Any]:
-        """The stream as REST shows it."""
-        source = self.source
-        counts = source.counts if source else SourceCounts()
-        first, last = self.ring.span
-        return {
-            "id": self.id,
-            "name": self.name,
-            "source": self.address,
-            "state": self.state,
-            "error": self.error,
-            "created": utc_text(self.created_ns),
-            "rate_hz": self.rate_hz,
-            "freq_hz": source.freq_hz if source else None,
-            "inferred": source.inferred if source else "",
-            "loss": source.loss if source else "",
-            "samples": {
-                "received": counts.samples,
-                "processed": self.counts.processed,
-                "dropped": dict(self.counts.dropped),
-                "skipped": self.counts.skipped,
-                "lost": dict(counts.lost),
-                "lost_estimated": dict(counts.lost_estimated),
-                "gaps": self.counts.gaps,
-            },
-            "events": dict(counts.events),
-            "lag_ms": round(1000 * (self.lag_s + counts.lag_s), 3),
-            "queued": self.queued,
-            "kept": {"start": first, "end": last},
-        }
+    def end(self) -> None:
+        """Close the source for good."""
+        with self.work:
+            self._ended = True
+        self.close()

@@ -37,7 +37,7 @@ class Jobs:
 
     def _run(self, job: dict[str, Any], block: Block, head: str) -> None:
         try:
-            answer = self.station.predictor.predict([block], head)
+            answer = self.station.model.predictor.predict([block], head)
             job["annotations"] = annotations(answer["windows"], len(block.samples))
         except WavetellError as error:
             job["error"] = str(error)

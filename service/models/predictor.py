@@ -23,9 +23,8 @@ PIECE = 65_536  # samples a push, so that memory stays flat however much is sent
 class Predictor:
     """One model, ready to answer."""
 
-    def __init__(self, bundle: Bundle, engine: Engine) -> None:
-        self.bundle, self.engine = bundle, engine
-        self.sha256 = bundle.sha256
+    def __init__(self, bundle: Bundle, engine: Engine, sha256: str) -> None:
+        self.bundle, self.engine, self.sha256 = bundle, engine, sha256
 
     def predict(
         self, blocks: Iterable[Block], head_name: str = "", frame: int | None = None, step: Step = "window"

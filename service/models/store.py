@@ -1,21 +1,24 @@
-"""Models of this service: those shipped, those uploaded, and which was in use when.
+"""Models of this service: those shipped, uploaded and fitted here, and which was in use when.
 
 `activations.json` lists the names in the order in which they were put to use, the operator's own choice
-first; the last one runs, and rolling back takes it off.
+first; the last one runs, and rolling back removes it from the list. Uploaded models stay. Of the models
+fitted here, in a folder of their own, the newest `KEPT` stay and those that can be rolled back to.
 """
 
 import json
 import threading
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from service.errors import NotFound
+from service.schemas.models import EncoderAbout, HeadAbout, ModelAbout
 from service.storage.names import checked_name
 from streaming.bundle import MAX_BYTES, SHIPPED, Bundle, load_bundle, parse_bundle
 from streaming.checked import as_json
 from streaming.errors import BundleError, ConfigError
 from streaming.files import write_whole
+
+KEPT = 20  # models fitted here that are kept, and steps that can be rolled back
 
 
 class ModelStore:
@@ -23,8 +26,9 @@ class ModelStore:
 
     def __init__(self, folder: Path, default: str) -> None:
         self.folder, self.default = folder, default
+        self.fitted = folder / "fitted"
+        self.fitted.mkdir(parents=True, exist_ok=True)
         self._lock = threading.Lock()
-        folder.mkdir(parents=True, exist_ok=True)
         self._log = folder / "activations.json"
 
     def load(self, name: str) -> Bundle:
@@ -42,11 +46,22 @@ class ModelStore:
 
     def find(self, name: str) -> Path | None:
         """The file of a name, ours before a shipped one."""
-        paths = (folder / f"{Path(name).name}.safetensors" for folder in (self.folder, SHIPPED))
+        paths = (folder / f"{Path(name).name}.safetensors" for folder in self._folders)
         return next((path for path in paths if path.is_file()), None)
 
+    @property
+    def _folders(self) -> tuple[Path, ...]:
+        return self.folder, self.fitted, SHIPPED
+
     def add(self, name: str, raw: bytes) -> Bundle:
-        """Check a bundle and keep it; a name is given once."""
+        """Check an uploaded bundle and keep it; a name is given once."""
+        return self._add(self.folder, name, raw)
+
+    def add_fitted(self, name: str, raw: bytes) -> Bundle:
+        """Keep a bundle that was fitted here, as long as it is among the newest or can be rolled back to."""
+        return self._add(self.fitted, name, raw)
+
+    def _add(self, folder: Path, name: str, raw: bytes) -> Bundle:
         checked_name(name, "model")
         if len(raw) > MAX_BYTES:
             raise BundleError(f"the file has {len(raw):,} bytes; a bundle has at most {MAX_BYTES:,}")
@@ -54,7 +69,7 @@ class ModelStore:
         with self._lock:
             if self.find(name) is not None:
                 raise ConfigError(f"there is a model {name} already; choose another name")
-            write_whole(self.folder / f"{name}.safetensors", raw)
+            write_whole(folder / f"{name}.safetensors", raw)
         return bundle
 
     def activations(self) -> list[str]:
@@ -65,50 +80,50 @@ class ModelStore:
         return names if names[:1] == [self.default] else [self.default]  # the operator has chosen another
 
     def record(self, names: list[str]) -> None:
-        """Remember what is in use."""
-        write_whole(self._log, json.dumps(names[:1] + names[1:][-100:]).encode())
+        """Remember what is in use, and remove fitted models that are not needed any more."""
+        names = names[:1] + names[1:][-KEPT:]
+        write_whole(self._log, json.dumps(names).encode())
+        with self._lock:
+            fitted = sorted(self.fitted.glob("*.safetensors"), key=lambda path: path.stat().st_mtime_ns)
+            for path in fitted[:-KEPT]:
+                if path.stem not in names:
+                    path.unlink()
 
-    def list(self) -> list[dict[str, Any]]:
+    def list(self) -> list[ModelAbout]:
         """Every model with what it holds."""
         active = self.activations()[-1]
-        names = {path.stem for folder in (self.folder, SHIPPED) for path in folder.glob("*.safetensors")}
-        return [
-            described(Path(self.where(name))) | {"active": name == active}
-            for name in sorted(names | {active})
-        ]
+        with self._lock:  # nothing is removed while it is read
+            names = {path.stem for folder in self._folders for path in folder.glob("*.safetensors")}
+            return [
+                described(Path(self.where(name))).model_copy(update={"active": name == active})
+                for name in sorted(names | {active})
+            ]
 
 
-def described(path: Path) -> dict[str, Any]:
+def described(path: Path) -> ModelAbout:
     """A file as REST shows it; pages ask often, and there is a model for every fit."""
     return _described(path, path.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=1000)
-def _described(path: Path, changed_ns: int) -> dict[str, Any]:
-    return describe(load_bundle(path), active=False)
+def _described(path: Path, changed_ns: int) -> ModelAbout:
+    return describe(load_bundle(path))
 
 
-def describe(bundle: Bundle, active: bool) -> dict[str, Any]:
-    """A model as REST shows it."""
-    return {
-        "name": bundle.name,
-        "sha256": bundle.sha256,
-        "active": active,
-        "heads": [
-            {
-                "name": head.name,
-                "classes": list(head.classes),
-                "mode": head.mode,
-                "window": head.window,
-                "hop": head.hop,
-            }
-            for head in bundle.heads.values()
+def describe(bundle: Bundle) -> ModelAbout:
+    """A model that is not active, as REST shows it."""
+    return ModelAbout(
+        name=bundle.name,
+        sha256=bundle.sha256,
+        active=False,
+        heads=[
+            HeadAbout(name=h.name, classes=list(h.classes), mode=h.mode, window=h.window, hop=h.hop)
+            for h in bundle.heads.values()
         ],
-        "encoder": {
-            "receptive_field": bundle.encoder.shape.receptive_field,
-            "outputs": bundle.encoder.shape.outputs,
-        },
-        "provenance": as_json(bundle.meta.provenance),
-        "evaluation": as_json(bundle.meta.evaluation),  # as `wavetell evaluate --json` has its rows
-        "fitted": as_json(bundle.meta.fitted),
-    }
+        encoder=EncoderAbout(
+            receptive_field=bundle.encoder.shape.receptive_field, outputs=bundle.encoder.shape.outputs
+        ),
+        provenance=as_json(bundle.meta.provenance),
+        evaluation=as_json(bundle.meta.evaluation),  # as `wavetell evaluate --json` has its rows
+        fitted=as_json(bundle.meta.fitted),
+    )

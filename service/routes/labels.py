@@ -55,12 +55,12 @@ async def fit(
     station: TheStation,
     name: Annotated[str, Path(max_length=64)],
     wanted: Annotated[WhatToFit | None, Body(examples=[{}])] = None,
-) -> dict[str, Any]:
+) -> Fitted:
     """Fit a head to all labels and answer with it, from one hop on; the model before can be rolled back to.
 
     `before` and `after` count windows by truth and answer, `after` on labels the head had not seen.
     """
-    return await run_in_threadpool(station.fit, name, wanted.streams if wanted else None)
+    return await run_in_threadpool(station.owner.fit, name, wanted.streams if wanted else None)
 
 
 @router.delete("/labels/{label_id}", status_code=204)

@@ -1,24 +1,25 @@
-"""Answers as they come: over a WebSocket, or as server-sent events.
+"""Answers as they come: over a WebSocket, or the same messages as server-sent events.
 
-Messages are JSON objects with a `type`: `report` (the answer, on change and each `report_ms`), `event` (a
-change that lasted), `gap` (samples were lost), `hops` (every hop, if asked for), `missed` (this reader was
-too slow for so many).
+Messages are JSON objects with a `type`: `report` (the answer, on change and each `report_ms`; a new reader
+gets the latest one at once), `event` (a change that lasted), `gap` (samples were lost), `hops` (every hop, if
+asked for), `missed` (how many messages this reader was too slow for). They end when the stream is deleted.
 """
 
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, WebSocket
 from fastapi.responses import StreamingResponse
 from starlette.websockets import WebSocketDisconnect
 
-from service.live.hub import Hub, Subscriber
+from service.live.hub import Subscriber
 from service.routes.common import TheStation, TheStream, the_station
+from service.station import Station
 
 router = APIRouter(prefix="/v1", tags=["live"])
-BEAT_S = 15.0  # a comment goes out, so that a dead reader is noticed
+BEAT_S = 15.0  # then a comment goes out to readers of server-sent events, so that a dead one is noticed
 
 Hops = Annotated[bool, Query(description="every hop, too")]
 
@@ -32,46 +33,63 @@ def topics(stream_id: str, hops: bool) -> list[str]:
 async def live_socket(socket: WebSocket, stream_id: str, hops: Hops = False) -> None:
     """Reports of one stream."""
     station = the_station(socket)
-    latest = station.runtime.answers[station.stream(stream_id).id].latest
-    await serve(socket, station.hub, topics(stream_id, hops), latest)
+    station.stream(stream_id)
+    await socket.accept()
+    with station.hub.subscribe(*topics(stream_id, hops)) as subscriber:
+        greet(station, stream_id, subscriber)
+        await serve(socket, subscriber)
 
 
 @router.websocket("/events/live")
 async def events_socket(socket: WebSocket) -> None:
     """Events of all streams."""
-    await serve(socket, the_station(socket).hub, ["events"], None)
-
-
-async def serve(socket: WebSocket, hub: Hub, topics: list[str], first: dict[str, Any] | None) -> None:
-    """Send until one side leaves."""
     await socket.accept()
-    subscriber = hub.subscribe(*topics)
-    if first:
-        subscriber.put(json.dumps(first))
+    with the_station(socket).hub.subscribe("events") as subscriber:
+        await serve(socket, subscriber)
+
+
+def greet(station: Station, stream_id: str, subscriber: Subscriber) -> None:
+    """Give a new reader the latest report, and let it go if the stream was deleted meanwhile."""
+    answers = station.runtime.answers.get(stream_id)
+    if answers is None:
+        subscriber.close()
+    elif answers.latest:
+        subscriber.put(json.dumps(answers.latest))
+
+
+async def serve(socket: WebSocket, subscriber: Subscriber) -> None:
+    """Send until one side leaves."""
     leaving = asyncio.create_task(until_gone(socket, subscriber))
     try:
         async for message in messages(subscriber):
-            await socket.send_text(message)
+            if message:
+                await socket.send_text(message)
         if not leaving.done():
             await socket.close(1001)
     except (WebSocketDisconnect, RuntimeError):  # it left while we were sending
         return
     finally:
-        hub.leave(subscriber)
         leaving.cancel()
 
 
 async def until_gone(socket: WebSocket, subscriber: Subscriber) -> None:
-    """Wait until the reader leaves; whatever it says is ignored."""
+    """Wait until the reader leaves; whatever it sends is ignored."""
     while (await socket.receive())["type"] != "websocket.disconnect":
         pass
     subscriber.close()
 
 
 async def messages(subscriber: Subscriber) -> AsyncIterator[str]:
-    """What waits for a reader, and what it was too slow for."""
+    """What waits for a reader, and how many messages it missed; an empty one after `BEAT_S` without any."""
     reported = 0
-    while waiting := await subscriber.get():
+    while True:
+        try:
+            waiting = await asyncio.wait_for(subscriber.get(), BEAT_S)
+        except TimeoutError:
+            yield ""
+            continue
+        if not waiting:
+            return
         if subscriber.missed > reported:
             yield json.dumps({"type": "missed", "messages": subscriber.missed - reported})
             reported = subscriber.missed
@@ -86,23 +104,15 @@ async def messages(subscriber: Subscriber) -> AsyncIterator[str]:
 )
 async def live_events(station: TheStation, stream: TheStream, hops: Hops = False) -> StreamingResponse:
     """Reports of one stream as server-sent events; a WebSocket on the same path gives the same messages."""
-    subscriber = station.hub.subscribe(*topics(stream.id, hops))
     return StreamingResponse(
-        sse(station.hub, subscriber), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
+        sse(station, stream.id, hops), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
     )
 
 
-async def sse(hub: Hub, subscriber: Subscriber) -> AsyncIterator[str]:
+async def sse(station: Station, stream_id: str, hops: bool) -> AsyncIterator[str]:
     """Messages in the form of server-sent events."""
-    try:
+    with station.hub.subscribe(*topics(stream_id, hops)) as subscriber:
+        greet(station, stream_id, subscriber)
         yield ": wavetell\n\n"
-        while not subscriber.closed:
-            try:
-                waiting = await asyncio.wait_for(subscriber.get(), BEAT_S)
-            except TimeoutError:
-                yield ": still here\n\n"
-                continue
-            for message in waiting:
-                yield f"data: {message}\n\n"
-    finally:
-        hub.leave(subscriber)
+        async for message in messages(subscriber):
+            yield f"data: {message}\n\n" if message else ": still here\n\n"

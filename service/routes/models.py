@@ -1,6 +1,6 @@
 """Models: list, upload, put to use, roll back."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Request
 from fastapi.concurrency import run_in_threadpool
@@ -15,10 +15,10 @@ Name = Annotated[str, Path(max_length=64)]
 
 
 @router.get("", **returns(Models))
-async def list_all(station: TheStation) -> dict[str, Any]:
+async def list_all(station: TheStation) -> Models:
     """Every model, and which were in use in turn."""
     models = await run_in_threadpool(station.models.list)
-    return {"models": models, "activations": station.models.activations()}
+    return Models(models=models, activations=station.models.activations())
 
 
 @router.put(
@@ -31,18 +31,18 @@ async def list_all(station: TheStation) -> dict[str, Any]:
         }
     },
 )
-async def upload(request: Request, station: TheStation, name: Name) -> dict[str, Any]:
+async def upload(request: Request, station: TheStation, name: Name) -> ModelAbout:
     """Keep a bundle under a new name; every part is checked against its sha256."""
-    return describe(await run_in_threadpool(station.models.add, name, await request.body()), active=False)
+    return describe(await run_in_threadpool(station.models.add, name, await request.body()))
 
 
 @router.post("/rollback", **returns(Active))
 async def roll_back(station: TheStation) -> dict[str, str]:
     """Put the model before this one to use again."""
-    return {"active": await run_in_threadpool(station.roll_back)}
+    return {"active": await run_in_threadpool(station.owner.roll_back)}
 
 
 @router.post("/{name}/activate", **returns(Active))
 async def activate(station: TheStation, name: Name) -> dict[str, str]:
     """Put a model to use: it is warmed from what is kept, and every stream switches at one hop."""
-    return {"active": await run_in_threadpool(station.activate, name)}
+    return {"active": await run_in_threadpool(station.owner.activate, name)}

@@ -92,7 +92,7 @@ async def predict(
         blocks = [read_json(await request.body())]
     else:
         blocks = [read_raw(await request.body(), datatype, rate_hz)]
-    return JSONResponse(await run_in_threadpool(station.predictor.predict, blocks, head, frame, step))
+    return JSONResponse(await run_in_threadpool(station.model.predictor.predict, blocks, head, frame, step))
 
 
 def fit_example(document: dict[str, Any], bundle: Bundle) -> None:

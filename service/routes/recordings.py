@@ -26,7 +26,7 @@ async def record(
 ) -> dict[str, str]:
     """Record a stretch that is still kept, or begin to record what comes."""
     if new.next_seconds is not None:
-        recording = await run_in_threadpool(station.recordings.begin, stream, new.next_seconds)
+        recording = await run_in_threadpool(station.record, stream, new.next_seconds)
     else:
         recording = await run_in_threadpool(station.recordings.save, stream, new.samples(stream))
     return {"id": recording}

@@ -1,6 +1,6 @@
 """Streams: create one from a source's address, look at it, retune, pause and delete it."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Body
 from fastapi.concurrency import run_in_threadpool
@@ -8,10 +8,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from service.live.streams import Stream
 from service.routes.common import TheStation, TheStream
+from service.schemas.answers import Report
 from service.schemas.schema import returns
-from service.schemas.streams import StreamState
+from service.schemas.streams import Kept, Samples, StreamState
 from service.station import Station
 from service.web.allowed_sources import check_source
+from streaming.prediction import utc_text
 
 router = APIRouter(prefix="/v1/streams", tags=["streams"])
 
@@ -37,25 +39,51 @@ class Change(BaseModel):
     head: str | None = Field(None, max_length=100)
 
 
-def describe(station: Station, stream: Stream) -> dict[str, Any]:
+def describe(station: Station, stream: Stream) -> StreamState:
     """The stream, its head and its newest answer."""
+    source, received, counts = stream.source, stream.received, stream.counts
+    first, last = stream.ring.span
     answers = station.runtime.answers.get(stream.id)
-    return stream.describe() | {
-        "head": answers.head.name if answers else "",
-        "classes": list(answers.head.classes) if answers else [],
-        "window": answers.head.window if answers else 0,
-        "hop": answers.head.hop if answers else 0,
-        "hops": dict(stream.counts.labels),
-        "latest": answers.latest if answers else None,
-        "real_time_factor": round(station.runtime.real_time_factor, 3),
-    }
+    head = answers.head if answers else None
+    return StreamState(
+        id=stream.id,
+        name=stream.name,
+        source=stream.address,
+        state=stream.state,
+        error=stream.error,
+        created=utc_text(stream.created_ns),
+        rate_hz=stream.rate_hz,
+        freq_hz=source.freq_hz if source else None,
+        inferred=source.inferred if source else "",
+        loss=source.loss if source else "",
+        samples=Samples(
+            received=received.samples,
+            processed=counts.processed,
+            skipped=counts.skipped,
+            dropped=dict(counts.dropped),
+            lost=dict(received.lost),
+            lost_estimated=dict(received.lost_estimated),
+            gaps=counts.gaps,
+        ),
+        events=dict(received.events),
+        lag_ms=round(1000 * (stream.lag_s + received.lag_s), 3),
+        queued=stream.queued,
+        kept=Kept(start=first, end=last),
+        head=head.name if head else "",
+        classes=list(head.classes) if head else [],
+        window=head.window if head else 0,
+        hop=head.hop if head else 0,
+        hops=dict(counts.labels),
+        latest=Report.model_validate(answers.latest) if answers and answers.latest else None,
+        real_time_factor=round(station.runtime.real_time_factor, 3),
+    )
 
 
 @router.post("", **returns(StreamState, 201))
 async def create(
     station: TheStation,
     new: Annotated[NewStream, Body(examples=[{"source": "tone:?rate=48k", "name": "a tone"}])],
-) -> dict[str, Any]:
+) -> StreamState:
     """Open a source and listen to it."""
     check_source(new.source, station.values, station.data)
     stream = await run_in_threadpool(
@@ -65,13 +93,13 @@ async def create(
 
 
 @router.get("", **returns(list[StreamState]))
-async def list_all(station: TheStation) -> list[dict[str, Any]]:
+async def list_all(station: TheStation) -> list[StreamState]:
     """Every stream."""
     return [describe(station, stream) for stream in list(station.runtime.streams.values())]
 
 
 @router.get("/{stream_id}", **returns(StreamState))
-async def inspect(station: TheStation, stream: TheStream) -> dict[str, Any]:
+async def inspect(station: TheStation, stream: TheStream) -> StreamState:
     """One stream, with its newest answer."""
     return describe(station, stream)
 
@@ -79,7 +107,7 @@ async def inspect(station: TheStation, stream: TheStream) -> dict[str, Any]:
 @router.patch("/{stream_id}", **returns(StreamState))
 async def change(
     station: TheStation, stream: TheStream, change: Annotated[Change, Body(examples=[{"state": "paused"}])]
-) -> dict[str, Any]:
+) -> StreamState:
     """Retune, pause, go on, or answer with another head."""
     await run_in_threadpool(apply, station, stream, change)
     return describe(station, stream)

@@ -33,12 +33,12 @@ class Login(BaseModel):
 @router.get("/v1/health", **returns(Health))
 async def health(station: TheStation) -> dict[str, Any]:
     """Whether the service is up, and what runs in it."""
-    runtime = station.runtime
+    model, runtime = station.model, station.runtime
     return {
         "status": "ok",
-        "model": station.predictor.bundle.name,
-        "sha256": station.predictor.sha256,
-        "backend": runtime.engine.detail,
+        "model": model.bundle.name,
+        "sha256": model.sha256,
+        "backend": model.engine.detail,
         "streams": len(runtime.streams),
         "real_time_factor": round(runtime.real_time_factor, 3),
     }

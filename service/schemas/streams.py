@@ -1,9 +1,8 @@
 """A stream and what became of its samples."""
 
-from typing import Literal
-
 from pydantic import Field
 
+from service.live.streams import State
 from service.schemas.answers import Report
 from service.schemas.schema import Schema
 
@@ -33,7 +32,7 @@ class StreamState(Schema):
     id: str
     name: str
     source: str
-    state: Literal["running", "paused", "ended", "failed", "waiting"]
+    state: State
     error: str
     created: str
     rate_hz: float

@@ -5,6 +5,7 @@ Each is a SigMF pair; the answers that history has for it become its annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,13 @@ class RecordingStore:
         running.recorder.close()
         if running.first is not None:
             self._annotate(running, running.first)
+
+    def end(self, stream: Stream) -> None:
+        """Finish the recordings of a stream that was deleted."""
+        for recording, running in list(self.running.items()):
+            if running.stream is stream:
+                with suppress(NotFound):  # somebody else has just finished it
+                    self.finish(recording)
 
     def _annotate(self, running: Running, first: int) -> None:
         """Put what history says of the recorded stretch into the metadata."""

@@ -73,7 +73,7 @@ def create_app(station: Station, rules: Rules) -> ASGIApp:
     @app.get("/openapi.json", include_in_schema=False)
     async def document() -> dict[str, Any]:
         made = app.openapi()
-        predict.fit_example(made, station.predictor.bundle)
+        predict.fit_example(made, station.model.bundle)
         return made
 
     @app.exception_handler(WavetellError)

@@ -1,18 +1,10 @@
 """Prometheus metrics, read from the counters when they are asked for."""
 
 from collections.abc import Iterator
-from itertools import accumulate
 
 from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import (
-    CounterMetricFamily,
-    GaugeMetricFamily,
-    HistogramMetricFamily,
-    InfoMetricFamily,
-    Metric,
-)
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
 
-from service.live.latency import BOUNDS
 from service.station import Station
 from service.web.connections import LimitedProtocol
 
@@ -21,6 +13,7 @@ def render(station: Station) -> bytes:
     """The metrics as text."""
     registry = CollectorRegistry()
     registry.register(Collector(station))
+    registry.register(station.runtime.latency)
     return generate_latest(registry)
 
 
@@ -33,17 +26,9 @@ class Collector:
     def collect(self) -> Iterator[Metric]:
         """The metrics, one family after the other."""
         yield from self.streams()
-        runtime = self.station.runtime
-        totals = list(accumulate(runtime.latency.counts))
-        buckets = [(str(bound), float(count)) for bound, count in zip([*BOUNDS, "+Inf"], totals, strict=True)]
-        yield HistogramMetricFamily(
-            "wavetell_hop_latency_seconds",
-            "From a block's arrival to the answers it completed.",
-            buckets=buckets,
-            sum_value=runtime.latency.total,
-        )
+        runtime, model = self.station.runtime, self.station.model
         yield gauge(
-            "real_time_factor", "Seconds of signal a second of work gets through.", runtime.real_time_factor
+            "real_time_factor", "Seconds of signal processed per second of work.", runtime.real_time_factor
         )
         yield gauge("history_waiting_rows", "Rows that are not written yet.", self.station.history.waiting)
         yield counter(
@@ -55,15 +40,15 @@ class Collector:
         yield gauge("connections", "HTTP and WebSocket connections.", LimitedProtocol.open_by_address.total())
         yield counter("connections_refused", "Connections above the limit.", LimitedProtocol.refused)
         yield from self.sinks()
-        yield gauge("federation_round", "Round of the model in use.", self.station.federation_round)
+        yield gauge("federation_round", "Federated round of the model in use.", model.federation_round)
         info = InfoMetricFamily("wavetell_engine", "What computes the encoder, and which model.")
         info.add_metric(
             [],
             {
-                "backend": runtime.engine.name,
-                "detail": runtime.engine.detail,
-                "model": runtime.bundle.name,
-                "sha256": self.station.predictor.sha256,
+                "backend": model.engine.name,
+                "detail": model.engine.detail,
+                "model": model.bundle.name,
+                "sha256": model.sha256,
             },
         )
         yield info
@@ -84,17 +69,17 @@ class Collector:
         )
         running = GaugeMetricFamily("wavetell_stream_running", "1 while the stream runs.", labels=["stream"])
         for stream in list(self.station.runtime.streams.values()):
-            about = stream.describe()
+            received = stream.received
             processed.add_metric([stream.id], stream.counts.processed)
-            for reason, samples in stream.counts.dropped.items():
+            for reason, samples in stream.counts.dropped.copy().items():
                 dropped.add_metric([stream.id, reason, "true"], samples)
-            for exact, kind in (("true", "lost"), ("false", "lost_estimated")):
-                for reason, samples in about["samples"][kind].items():
+            for exact, lost in (("true", received.lost), ("false", received.lost_estimated)):
+                for reason, samples in lost.copy().items():
                     dropped.add_metric([stream.id, reason, exact], samples)
             gaps.add_metric([stream.id], stream.counts.gaps)
             for label, hops in stream.counts.labels.copy().items():
                 labels.add_metric([stream.id, label], hops)
-            lag.add_metric([stream.id], about["lag_ms"] / 1000)
+            lag.add_metric([stream.id], stream.lag_s + received.lag_s)
             queue.add_metric([stream.id], stream.queued)
             running.add_metric([stream.id], float(stream.state == "running"))
         yield from (processed, dropped, gaps, labels, lag, queue, running)

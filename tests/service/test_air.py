@@ -3,6 +3,7 @@
 import json
 import threading
 import time
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -16,6 +17,7 @@ from service.live.events import Detector
 from service.live.hub import Hub
 from service.live.runtime import Runtime
 from service.live.streams import Limits, Stream
+from service.models.live import open_live
 from service.models.predictor import Predictor
 from streaming.block import Block
 from streaming.bundle import Bundle
@@ -44,7 +46,7 @@ def bundle():
 
 @pytest.fixture
 def runtime(bundle):
-    runtime = Runtime(bundle, open_engine(bundle.encoder, HOP))
+    runtime = Runtime(open_live(bundle.name, bundle))
     runtime.start()
     yield runtime
     runtime.close()
@@ -75,7 +77,7 @@ def open_stream(runtime, address, limits):
     stream, journal = Stream(address, "", limits, runtime.work), Kept()
     answers = Answers(
         stream,
-        runtime.bundle.heads["live"],
+        runtime.model.heads["live"],
         "sha",
         hub=Hub(),
         journal=journal,
@@ -120,7 +122,7 @@ def test_a_silence_ends_an_emission_and_bursts_are_kept_to_the_last(runtime, tmp
     assert last.start_sample == pytest.approx(2 * RATE, abs=0.01 * RATE)
     assert answers.latest["bandwidth_hz"] > 1000
     assert answers.latest["offset_hz"] == pytest.approx(20e3, abs=2e3)
-    assert stream.describe()["samples"]["skipped"] == round(2.53 * RATE) % 512
+    assert stream.counts.skipped == round(2.53 * RATE) % 512
 
 
 @pytest.mark.parametrize(
@@ -141,7 +143,7 @@ def test_noise_alone_for_ten_minutes_is_at_most_one_event(runtime, tmp_path, rat
 
 
 def test_predict_answers_signals_and_silences_side_by_side(bundle):
-    predictor = Predictor(bundle, open_engine(bundle.encoder, HOP))
+    predictor = Predictor(bundle, open_engine(bundle.encoder, HOP), bundle.sha256)
     x = tone_bursts(np.random.default_rng(1)).astype(np.complex64)
     answer = predictor.predict([Block(x[:400_000], 0, RATE), Block(x[400_000:], 400_000, RATE)])
     windows = answer["windows"]
@@ -220,7 +222,8 @@ def test_another_model_takes_over_in_the_middle_of_an_emission(runtime, bundle, 
     stream, journal, answers = open_stream(runtime, "halves:", Limits(queue_ms=60_000))
     while runtime.pipelines[stream.id].next != 2 * RATE:
         time.sleep(0.01)
-    runtime.swap(bundle, open_engine(bundle.encoder, HOP), {stream.id: bundle.heads["live"]}, "new")
+    new = replace(open_live("new", bundle), sha256="new")
+    runtime.swap(new, {stream.id: bundle.heads["live"]})
     source.on.set()
     finished(runtime, stream)
     after = sorted(
@@ -230,6 +233,29 @@ def test_another_model_takes_over_in_the_middle_of_an_emission(runtime, bundle, 
     assert after[-1].end_sample > 3 * RATE - 10_000
     assert all(run.label != NO_SIGNAL for run in after)
     assert answers.latest["offset_hz"] == pytest.approx(RATE / 12.5, abs=2e3)
+
+
+class Gapped(Halves):
+    """Loses samples 10,000 to 20,000."""
+
+    def blocks(self):
+        for block in super().blocks():
+            if block.index != 10_000:
+                yield block
+
+
+def test_samples_that_were_skipped_stay_counted_when_another_model_takes_over(runtime, bundle, monkeypatch):
+    """Before the gap and before the end, the samples that do not fill a block of the front end."""
+    source = Gapped(noise(100_000, np.random.default_rng(1)).astype(np.complex64), 60_000)
+    monkeypatch.setattr(service.live.streams, "open_source", lambda _: source)
+    stream, _, _ = open_stream(runtime, "halves:", Limits(queue_ms=60_000))
+    while runtime.pipelines[stream.id].next != 60_000:
+        time.sleep(0.01)
+    assert stream.counts.skipped == 10_000 % 512
+    runtime.swap(open_live("new", bundle), {stream.id: bundle.heads["live"]})
+    source.on.set()
+    finished(runtime, stream)
+    assert stream.counts.skipped == 10_000 % 512 + 80_000 % 512
 
 
 def test_the_front_end_of_a_bundle_is_the_one_it_names(bundle):

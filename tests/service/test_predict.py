@@ -23,7 +23,7 @@ META = {
 @pytest.fixture(scope="module")
 def expected(model):
     bundle = load_bundle(model)
-    predictor = Predictor(bundle, open_engine(bundle.encoder, HOP, "torch"))
+    predictor = Predictor(bundle, open_engine(bundle.encoder, HOP, "torch"), bundle.sha256)
     return predictor.predict([Block(SAMPLES, 0, 1.0)])
 
 

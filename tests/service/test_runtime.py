@@ -14,6 +14,7 @@ from service.live.events import Detector
 from service.live.hub import Hub
 from service.live.runtime import Runtime
 from service.live.streams import Limits, Stream
+from service.models.live import open_live
 from streaming.block import Block
 from streaming.engine import open_engine
 from streaming.errors import DeviceLost
@@ -56,7 +57,7 @@ def bundle():
 
 @pytest.fixture
 def runtime(bundle):
-    runtime = Runtime(bundle, open_engine(bundle.encoder, HOP, "torch"))
+    runtime = Runtime(open_live("small", bundle, backend="torch"))
     runtime.start()
     yield runtime
     runtime.close()
@@ -71,7 +72,7 @@ def play(runtime, monkeypatch, samples, error=None, limits=PATIENT, go_on=None):
     stream, journal = Stream("played:", "", limits, runtime.work), Kept()
     answers = Answers(
         stream,
-        runtime.bundle.heads["live"],
+        runtime.model.heads["live"],
         "sha",
         hub=Hub(),
         journal=journal,
@@ -122,14 +123,14 @@ def test_a_source_that_dies_ends_its_stream_alone(runtime, monkeypatch):
 
 
 def test_too_slow_an_engine_drops_what_waits_and_goes_on_behind_a_gap(runtime, monkeypatch):
-    push, fast, waiting = runtime.engine.push, threading.Event(), []
+    push, fast, waiting = runtime.model.engine.push, threading.Event(), []
 
     def slow_at_first(work):
         fast.wait(0.2)
         waiting.append(stream.queued)
         return push(work)
 
-    monkeypatch.setattr(runtime.engine, "push", slow_at_first)
+    monkeypatch.setattr(runtime.model.engine, "push", slow_at_first)
     stream, found, _ = play(runtime, monkeypatch, SIGNALS[0], limits=Limits(queue_ms=50), go_on=fast)
     while not stream.counts.dropped["overload"] or stream.queue:
         time.sleep(0.01)
@@ -149,14 +150,14 @@ def test_a_swap_of_the_whole_model_leaves_no_gap_and_answers_as_the_new_one(runt
     while not found:
         time.sleep(0.01)
     new = small_bundle("new", seed=2)
-    runtime.swap(new, open_engine(new.encoder, HOP, "torch"), {stream.id: new.heads["live"]}, "new")
+    runtime.swap(open_live("new", new, backend="torch"), {stream.id: new.heads["live"]})
     go_on.set()
     finished(runtime, stream)
     assert [p.end for p in found] == list(range(1000, 30_001, HOP))
     alone = LivePipeline(new, new.heads["live"], open_engine(new.encoder, HOP, "torch"))
     expected = alone.push(Block(SIGNALS[0], 0, 48_000.0))
     np.testing.assert_allclose(found[-1].probabilities, expected[-1].probabilities, atol=1e-3)
-    assert runtime.answers[stream.id].sha256 == "new"
+    assert runtime.answers[stream.id].sha256 == new.sha256
 
 
 def test_another_head_of_the_same_encoder_takes_over_the_states_as_they_are(runtime, bundle, monkeypatch):
@@ -165,7 +166,7 @@ def test_another_head_of_the_same_encoder_takes_over_the_states_as_they_are(runt
     while not found:
         time.sleep(0.01)
     before, fitted = runtime.pipelines[stream.id], small_bundle("fitted")
-    runtime.swap(fitted, open_engine(bundle.encoder, HOP, "torch"), {stream.id: fitted.heads["other"]}, "new")
+    runtime.swap(open_live("fitted", fitted, before=runtime.model), {stream.id: fitted.heads["other"]})
     assert runtime.pipelines[stream.id] is before
     go_on.set()
     finished(runtime, stream)
@@ -177,7 +178,7 @@ def test_another_head_of_the_same_encoder_takes_over_the_states_as_they_are(runt
 
 def test_threads_end_when_the_runtime_closes(bundle, monkeypatch):
     before = threading.active_count()
-    runtime = Runtime(bundle, open_engine(bundle.encoder, HOP, "torch"))
+    runtime = Runtime(open_live("small", bundle, backend="torch"))
     runtime.start()
     stream, _, _ = play(runtime, monkeypatch, SIGNALS[0])
     runtime.close()

@@ -95,17 +95,17 @@ def fit_head(
     identity: Identity,
     search: Search | None = None,
     weights: Real | None = None,
+    units: tuple[Real, Real] | None = None,
 ) -> Fit:
     """The best head of the search, fitted on these labels (n,) of embeddings (n, D).
 
     Classes without a label are left out of the head: a station answers only what it was taught. ``weights``
-    (D,) weigh the standardised entries of an embedding.
+    (D,) weigh the standardised entries of an embedding; ``units`` are the mean and scale (D,) of another head
+    to standardise by instead.
     """
     search = search or Search()
     embeddings, labels, classes = checked(embeddings, labels, identity, search)
-    mean = embeddings.mean(0, dtype=np.float64)
-    scale = embeddings.std(0, dtype=np.float64)
-    scale = np.where(scale > 1e-9 * np.abs(mean) + 1e-30, scale, 1.0) / (1.0 if weights is None else weights)
+    mean, scale = units or own_units(embeddings, weights)
     x = np.clip(np.rint((embeddings - mean) / scale * STEPS) / STEPS, -60, 60)  # (n, D), exact in float16
     products = x @ x.T  # (n, n)
     unit = 1 / (x.shape[1] * x.var()) if search.kernel == "rbf" else 1.0
@@ -160,6 +160,14 @@ def fit_head(
     )
     log.info("head %s: C %g, gamma %g, held-out accuracy %.4f", identity.name, C, head.gamma, fit.validation)
     return fit
+
+
+def own_units(embeddings: NDArray[np.float32], weights: Real | None) -> tuple[Real, Real]:
+    """Mean and scale (D,) that standardise these embeddings."""
+    mean = embeddings.mean(0, dtype=np.float64)
+    scale = embeddings.std(0, dtype=np.float64)
+    scale = np.where(scale > 1e-9 * np.abs(mean) + 1e-30, scale, 1.0)
+    return mean, scale / (1.0 if weights is None else weights)
 
 
 def feature_weights(width: int) -> Real:

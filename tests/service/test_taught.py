@@ -1,0 +1,128 @@
+"""A taught head keeps what the model's own head knows: families, and that some signals are of no class."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from service.models.taught import Lesson, Teacher
+from streaming.bundle import load_bundle
+from streaming.head import Head
+from streaming.prediction import UNKNOWN
+from tests.models import tiny_head
+from tests.service.conftest import HOP, WINDOW, serving, small_bundle
+from training.heads.fit import Identity
+
+LIMIT = 0.0
+
+
+def detector() -> dict[str, np.ndarray]:
+    """Networks whose log odds of an outlier are the last entry of a standardised embedding."""
+    first = np.array([[0, 0], [1, -1]], np.float32)[None]
+    second = np.array([[0, 0], [1, 0], [0, 1]], np.float32)[None]
+    third = np.array([[0, 0], [0, 1], [0, -1]], np.float32)[None]
+    return {"open_set_1": first, "open_set_2": second, "open_set_3": third, "outlier_limit": LIMIT}
+
+
+def own_head() -> Head:
+    """A model's own head, of embeddings of three entries."""
+    head = tiny_head(small_bundle().encoder, name="live", mode="live", window=WINDOW, hop=HOP)
+    parts = {name: getattr(head, name)[:3] for name in ("mean", "scale")}
+    head = replace(head, vectors=head.vectors[:, :3], **parts)
+    return replace(
+        head, classes=("BPSK", "QPSK", "2FSK"), families=("PSK", "PSK", "FSK"), certain=0.5, **detector()
+    )
+
+
+def lesson(*kinds, labels=4, each=30, spread=0.2):
+    """Windows (class, centre, log odds of an outlier) of some labels, each a little off the centre."""
+    rng = np.random.default_rng(0)
+    rows, truth, groups = [], [], []
+    for c, (_, centre, odds) in enumerate(kinds):
+        for label in range(labels):
+            middle = np.array(centre) + spread * rng.standard_normal(2)
+            noise = rng.standard_normal((each, 3)) * [0.1, 0.1, 0.05]
+            rows.append(np.array([*middle, odds]) + noise)
+            truth += [c] * each
+            groups += [c * labels + label] * each
+    classes = tuple(name for name, _, _ in kinds)
+    return Lesson(classes, np.concatenate(rows).astype(np.float32), np.array(truth), np.array(groups))
+
+
+def teach(given, base=None):
+    identity = Identity("mine", given.classes, "live", WINDOW, HOP, "0" * 64)
+    return Teacher(base or own_head(), identity, None).teach(given)
+
+
+KINDS = (("QPSK", (-1, 0), -0.5), ("2FSK", (1, 0), -0.5), ("siren", (0, 1), 0.5))
+
+
+def test_known_classes_keep_their_family_and_a_new_one_is_its_own():
+    head, _ = teach(lesson(*KINDS))
+    assert head.families == ("PSK", "FSK", "siren")
+    assert head.certain == 0.5
+
+
+def test_an_outlier_stays_unknown_and_a_taught_class_does_not():
+    given = lesson(*KINDS)
+    head, after = teach(given)
+    answers = np.array(head.name_all(given.rows).labels)
+    for c, name in enumerate(given.classes):  # the detector was never trained on the third
+        assert np.mean(answers[given.truth == c] == name) > 0.95
+        assert after[name].get(name, 0) > 0.9 * 120
+    outliers = lesson(("QPSK", (-1, 0), 0.4), ("2FSK", (1, 0), 0.4)).rows
+    assert np.mean(np.array(head.name_all(outliers).labels) == UNKNOWN) > 0.95
+
+
+def test_the_threshold_is_chosen_on_labels_that_the_head_has_not_seen():
+    """Labels of one class lie far apart, so that windows of a label say little about those of another."""
+    head, after = teach(lesson(*KINDS, labels=6, spread=0.7), replace(own_head(), outlier_limit=100.0))
+    unknown = sum(row.get(UNKNOWN, 0) for row in after.values())
+    assert 0 < head.threshold < 0.75
+    assert unknown <= 0.02 * 3 * 6 * 30
+
+
+def test_a_head_of_a_model_without_families_has_none():
+    plain = replace(own_head(), families=(), certain=0.0, open_set_1=None, open_set_2=None, open_set_3=None)
+    head, _ = teach(lesson(*KINDS), plain)
+    assert (head.families, head.open_set_1, head.outlier_margin) == ((), None, None)
+    assert head.threshold > 0
+
+
+def test_a_bundle_keeps_the_margins_of_its_classes(tmp_path):
+    bundle = small_bundle()
+    size = len(bundle.heads["live"].mean)
+    networks = detector()
+    networks["open_set_1"] = np.pad(networks["open_set_1"], ((0, 0), (0, size - 1), (0, 0)))
+    margins = {"outlier_margin": np.array([0.0, 0.5, 2.0])}
+    head = replace(bundle.heads["live"], **networks, **margins)
+    replace(bundle, heads={"live": head}).save(tmp_path / "m.safetensors")
+    kept = load_bundle(tmp_path / "m.safetensors").heads["live"]
+    np.testing.assert_array_equal(kept.outlier_margin, [0.0, 0.5, 2.0])
+    with pytest.raises(Exception, match="outlier_margin has shape"):
+        replace(head, outlier_margin=np.zeros(2))
+
+
+def test_the_service_fits_heads_with_families_and_a_detector(tmp_path):
+    bundle = small_bundle()
+    networks = detector()
+    size = len(bundle.heads["live"].mean)
+    networks["open_set_1"] = np.pad(networks["open_set_1"], ((0, 0), (0, size - 1), (0, 0)))
+    live = replace(bundle.heads["live"], families=("AM", "AM", "FM"), certain=0.4, **networks)
+    replace(bundle, heads={"live": live}).save(tmp_path / "own.safetensors")
+    with serving(tmp_path / "data", tmp_path / "own.safetensors") as service:
+        streams = {"A": "tone:?rate=48k&snr_db=40", "hiss": "tone:?rate=48k&snr_db=-20"}
+        for label, source in streams.items():
+            streams[label] = stream = service.stream(source)
+            end = service.until(f"/v1/streams/{stream}", lambda s: s["kept"]["end"] > 24_000)["kept"]["end"]
+            for i in range(3):
+                span = {"start": end - 4000 * (i + 1), "end": end - 4000 * i}
+                assert service.post("/v1/labels", json={"stream": stream, "label": label} | span).is_success
+        fitted = service.post("/v1/heads/mine/fit", json={}).json()
+        for label, stream in streams.items():
+            service.until(f"/v1/streams/{stream}", lambda s, label=label: s["latest"]["label"] == label)
+    head = load_bundle(next((tmp_path / "data").rglob(f"{fitted['model']}.safetensors"))).heads["mine"]
+    assert head.family_of == {"A": "AM", "hiss": "hiss"}
+    assert head.certain == 0.4
+    np.testing.assert_array_equal(head.open_set_1, networks["open_set_1"])
+    assert head.threshold > 0
