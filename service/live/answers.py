@@ -131,7 +131,7 @@ class Answers:
             "dropped": sum(self.stream.counts.dropped.values()),
         }
         self.latest = message
-        self.hub.publish(f"{self.stream.id}/reports", json.dumps(message))
+        self.hub.publish(f"{self.stream.id}/reports", json.dumps(message), keep=True)
         event = self.detector.push(short, self.head.family_of)
         if event:
             self.journal.publish(event)

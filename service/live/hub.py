@@ -3,7 +3,7 @@
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 DEPTH = 256  # messages that may wait for one reader
@@ -52,6 +52,7 @@ class Hub:
         self.subscribers: set[Subscriber] = set()
         self.missed = 0  # messages that readers were too slow for, of those who have left
         self.loop: asyncio.AbstractEventLoop | None = None
+        self._kept: dict[str, str] = {}  # topic -> what a new reader gets first
         self._closing = threading.Event()
 
     @property
@@ -61,8 +62,10 @@ class Hub:
 
     @contextmanager
     def subscribe(self, *topics: str) -> Iterator[Subscriber]:
-        """A reader, as long as it stays."""
+        """A reader, as long as it stays; it gets what is kept of its topics, then what is published."""
         subscriber = Subscriber(frozenset(topics))
+        for topic in subscriber.topics & self._kept.keys():
+            subscriber.put(self._kept[topic])
         self.subscribers.add(subscriber)
         if self._closing.is_set():
             subscriber.close()
@@ -76,22 +79,29 @@ class Hub:
         """Whether anybody reads this topic."""
         return any(topic in subscriber.topics for subscriber in self.subscribers.copy())
 
-    def publish(self, topic: str, message: str) -> None:
-        """Send to every reader of the topic."""
-        if self.loop is not None and not self._closing.is_set():
-            self.loop.call_soon_threadsafe(self._deliver, topic, message)
+    def publish(self, topic: str, message: str, keep: bool = False) -> None:
+        """Send to every reader of the topic, and keep it for new readers if it is to be kept."""
+        self._call(self._deliver, topic, message, keep)
 
     def end(self, topic: str) -> None:
         """Let the readers of a topic go once they have what was published before."""
-        if self.loop is not None and not self._closing.is_set():
-            self.loop.call_soon_threadsafe(self._end, topic)
+        self._call(self._end, topic)
 
-    def _deliver(self, topic: str, message: str) -> None:
+    def _call(self, function: Callable[..., None], *args: object) -> None:
+        if self.loop is None:  # the service is starting: nobody reads yet
+            function(*args)
+        elif not self._closing.is_set():
+            self.loop.call_soon_threadsafe(function, *args)
+
+    def _deliver(self, topic: str, message: str, keep: bool) -> None:
+        if keep:
+            self._kept[topic] = message
         for subscriber in self.subscribers:
             if topic in subscriber.topics:
                 subscriber.put(message)
 
     def _end(self, topic: str) -> None:
+        self._kept.pop(topic, None)
         for subscriber in self.subscribers:
             if topic in subscriber.topics:
                 subscriber.close()

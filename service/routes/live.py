@@ -36,7 +36,7 @@ async def live_socket(socket: WebSocket, stream_id: str, hops: Hops = False) -> 
     station.stream(stream_id)
     await socket.accept()
     with station.hub.subscribe(*topics(stream_id, hops)) as subscriber:
-        greet(station, stream_id, subscriber)
+        check_alive(station, stream_id, subscriber)
         await serve(socket, subscriber)
 
 
@@ -48,13 +48,10 @@ async def events_socket(socket: WebSocket) -> None:
         await serve(socket, subscriber)
 
 
-def greet(station: Station, stream_id: str, subscriber: Subscriber) -> None:
-    """Give a new reader the latest report, and let it go if the stream was deleted meanwhile."""
-    answers = station.runtime.answers.get(stream_id)
-    if answers is None:
+def check_alive(station: Station, stream_id: str, subscriber: Subscriber) -> None:
+    """Let a new reader go if the stream was deleted just before."""
+    if stream_id not in station.runtime.streams:
         subscriber.close()
-    elif answers.latest:
-        subscriber.put(json.dumps(answers.latest))
 
 
 async def serve(socket: WebSocket, subscriber: Subscriber) -> None:
@@ -112,7 +109,7 @@ async def live_events(station: TheStation, stream: TheStream, hops: Hops = False
 async def sse(station: Station, stream_id: str, hops: bool) -> AsyncIterator[str]:
     """Messages in the form of server-sent events."""
     with station.hub.subscribe(*topics(stream_id, hops)) as subscriber:
-        greet(station, stream_id, subscriber)
+        check_alive(station, stream_id, subscriber)
         yield ": wavetell\n\n"
         async for message in messages(subscriber):
             yield f"data: {message}\n\n" if message else ": still here\n\n"

@@ -1,5 +1,6 @@
 """Readers of live answers: both transports carry the same messages, and nobody waits for a deleted stream."""
 
+import asyncio
 import json
 import re
 import time
@@ -8,6 +9,8 @@ from socket import SO_RCVBUF, SOL_SOCKET, socket
 import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
+
+from service.live.hub import Hub
 
 TONE = "tone:?rate=48k&snr_db=20"
 
@@ -63,6 +66,25 @@ def test_a_new_reader_gets_the_latest_report_whatever_it_reads_with(service, ton
         assert next(sse(events)) == first
     assert first["run"] == latest["run"]
     assert first["end"] == latest["end"]
+
+
+def test_a_new_reader_gets_every_report_once_though_some_are_on_their_way():
+    async def read():
+        hub = Hub()
+        hub.publish("s/reports", "before anybody could read", keep=True)
+        hub.loop = asyncio.get_running_loop()
+        hub.publish("s/reports", "1", keep=True)
+        hub.publish("s/reports", "a gap")
+        with hub.subscribe("s/reports", "s/hops") as first:
+            await asyncio.sleep(0)
+            with hub.subscribe("s/reports") as second:
+                hub.publish("s/reports", "2", keep=True)
+                await asyncio.sleep(0)
+                return await first.get(), await second.get()
+
+    first, second = asyncio.run(read())
+    assert first == ["before anybody could read", "1", "a gap", "2"]
+    assert second == ["1", "2"]
 
 
 def missed(service):
