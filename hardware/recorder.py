@@ -18,12 +18,12 @@ import tarfile
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import sigmf
 
+from hardware.closing import Closing
 from streaming.block import Block
 from streaming.errors import ConfigError, SourceError
 
@@ -35,7 +35,7 @@ RESERVE = 1 << 16  # bytes of samples given up on a full disk, to have room for 
 SUFFIXES = (".sigmf", ".sigmf-meta", ".sigmf-data")
 
 
-class Recorder:
+class Recorder(Closing):
     """Writes the blocks of one source.
 
     Parameters
@@ -214,14 +214,6 @@ class Recorder:
         self._write(text + padding(len(text)) + bytes(2 * tarfile.BLOCKSIZE))
         self._file.seek(0)
         self._write(self._tar_head())
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def tar_header(name: str, size: int) -> bytes:

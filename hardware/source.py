@@ -7,13 +7,12 @@
             ...
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Self
 
+from hardware.closing import Closing
 from streaming.block import Block, Gap
 from streaming.errors import ConfigError
 
@@ -33,7 +32,7 @@ class Counts:
         (self.lost if gap.exact else self.lost_estimated)[gap.reason] += gap.samples
 
 
-class Source(ABC):
+class Source(Closing):
     """Delivers blocks until its end or until it is closed.
 
     ``rate_hz`` is known once the source is open; a source that learns it from the stream (ZMQ tags) has it
@@ -59,11 +58,3 @@ class Source(ABC):
     def retune(self, freq_hz: float | None = None, gain: float | str | None = None) -> None:
         """Change frequency (Hz) or gain (dB or "auto") while it runs."""
         raise ConfigError(f"source {self.address} cannot be retuned")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

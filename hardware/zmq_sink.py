@@ -8,12 +8,11 @@
 """
 
 import time
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 import zmq
 
+from hardware.closing import Closing
 from hardware.gr_tags import Pmt, Tag, write_header
 from streaming.block import Block
 from streaming.errors import ConfigError, SourceError
@@ -22,7 +21,7 @@ MESSAGE = 4096  # samples, what GNU Radio sends in most messages
 REPEAT_S = 1.0  # tags are sent again after this many seconds of samples: a SUB may join late
 
 
-class ZmqSink:
+class ZmqSink(Closing):
     """A publisher (PUB: drops for a slow reader) or a pusher (PUSH: waits for it).
 
     Parameters
@@ -105,11 +104,3 @@ class ZmqSink:
                 self._told = None  # a new reader does not know the rate yet
             else:
                 self._readers -= 1
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -41,31 +41,52 @@ class Radio(ABC):
 
     driver: str
     hardware: str
+    _device: Any = None  # None once it is closed
     _stream: Any = None
+
+    @abstractmethod
+    def _call(self, name: str, *arguments: Any) -> Any:  # noqa: ANN401 - SoapySDR's own
+        """Call a function of the device."""
+
+    @abstractmethod
+    def _strings(self, name: str, channel: int) -> list[str]:
+        """Call a function that lists names."""
+
+    @abstractmethod
+    def _ranges(self, name: str, channel: int) -> list[Range]:
+        """Call a function that lists ranges."""
+
+    @abstractmethod
+    def _stop(self, stream: Any) -> None:  # noqa: ANN401 - SoapySDR's own
+        """Deactivate and close a stream."""
+
+    @abstractmethod
+    def _release(self) -> None:
+        """Give the device back."""
 
     @abstractmethod
     def info(self) -> dict[str, str]:
         """What the device says of itself."""
 
-    @abstractmethod
     def channels(self) -> int:
         """How many receive channels it has."""
+        return int(self._call("getNumChannels", RX))
 
-    @abstractmethod
     def formats(self, channel: int) -> list[str]:
         """Stream formats: CF32, CS16, ..."""
+        return self._strings("getStreamFormats", channel)
 
-    @abstractmethod
     def antennas(self, channel: int) -> list[str]:
         """Names of its antennas."""
+        return self._strings("listAntennas", channel)
 
     @abstractmethod
     def set_antenna(self, channel: int, name: str) -> None:
         """Use this antenna."""
 
-    @abstractmethod
     def gains(self, channel: int) -> list[str]:
         """Names of its gain elements."""
+        return self._strings("listGains", channel)
 
     @abstractmethod
     def gain_range(self, channel: int, element: str | None = None) -> Range:
@@ -79,53 +100,53 @@ class Radio(ABC):
     def set_gain(self, channel: int, gain_db: float, element: str | None = None) -> None:
         """Set one element, or let the driver spread the gain."""
 
-    @abstractmethod
     def has_auto_gain(self, channel: int) -> bool:
         """Whether it has an automatic gain control."""
+        return bool(self._call("hasGainMode", RX, channel))
 
-    @abstractmethod
     def set_auto_gain(self, channel: int, automatic: bool) -> None:
         """Turn the automatic gain control on or off."""
+        self._call("setGainMode", RX, channel, automatic)
 
-    @abstractmethod
     def frequency_ranges(self, channel: int) -> list[Range]:
         """In Hz."""
+        return self._ranges("getFrequencyRange", channel)
 
-    @abstractmethod
     def frequency(self, channel: int) -> float:
         """In Hz."""
+        return float(self._call("getFrequency", RX, channel))
 
     @abstractmethod
     def set_frequency(self, channel: int, freq_hz: float) -> None:
         """Tune."""
 
-    @abstractmethod
     def rate_ranges(self, channel: int) -> list[Range]:
         """In samples per second."""
+        return self._ranges("getSampleRateRange", channel)
 
-    @abstractmethod
     def rate(self, channel: int) -> float:
         """In samples per second."""
+        return float(self._call("getSampleRate", RX, channel))
 
-    @abstractmethod
     def set_rate(self, channel: int, rate_hz: float) -> None:
         """Set the sample rate."""
+        self._call("setSampleRate", RX, channel, rate_hz)
 
-    @abstractmethod
     def bandwidth_ranges(self, channel: int) -> list[Range]:
         """In Hz."""
+        return self._ranges("getBandwidthRange", channel)
 
-    @abstractmethod
     def set_bandwidth(self, channel: int, bandwidth_hz: float) -> None:
         """Set the analogue filter."""
+        self._call("setBandwidth", RX, channel, bandwidth_hz)
 
-    @abstractmethod
     def has_ppm(self, channel: int) -> bool:
         """Whether it corrects its own frequency."""
+        return bool(self._call("hasFrequencyCorrection", RX, channel))
 
-    @abstractmethod
     def set_ppm(self, channel: int, ppm: float) -> None:
         """Correct the frequency by parts in a million."""
+        self._call("setFrequencyCorrection", RX, channel, ppm)
 
     @abstractmethod
     def has_time(self) -> bool:
@@ -161,9 +182,17 @@ class Radio(ABC):
             raise InputError("a read needs a buffer of at least 1 sample, but got 0")
         return self._read(buffer, timeout_us)
 
-    @abstractmethod
     def close(self) -> None:
         """Stop the stream and give the device back. May be called twice."""
+        if self._device is None:
+            return
+        try:
+            if self._stream is not None:
+                stream, self._stream = self._stream, None
+                self._stop(stream)
+        finally:
+            self._release()
+            self._device = None
 
 
 class Binding(Protocol):

@@ -67,23 +67,17 @@ class PythonRadio(Radio):
         with soapy_errors():
             return getattr(self._device, name)(*arguments)
 
+    def _strings(self, name: str, channel: int) -> list[str]:
+        return list(self._call(name, RX, channel))
+
+    def _ranges(self, name: str, channel: int) -> list[Range]:
+        return ranges(self._call(name, RX, channel))
+
     def info(self) -> dict[str, str]:
         return dict(self._call("getHardwareInfo"))
 
-    def channels(self) -> int:
-        return int(self._call("getNumChannels", RX))
-
-    def formats(self, channel: int) -> list[str]:
-        return list(self._call("getStreamFormats", RX, channel))
-
-    def antennas(self, channel: int) -> list[str]:
-        return list(self._call("listAntennas", RX, channel))
-
     def set_antenna(self, channel: int, name: str) -> None:
         self._call("setAntenna", RX, channel, name)
-
-    def gains(self, channel: int) -> list[str]:
-        return list(self._call("listGains", RX, channel))
 
     def gain_range(self, channel: int, element: str | None = None) -> Range:
         return ranges([self._call("getGainRange", RX, channel, *([element] if element else []))])[0]
@@ -94,41 +88,8 @@ class PythonRadio(Radio):
     def set_gain(self, channel: int, gain_db: float, element: str | None = None) -> None:
         self._call("setGain", RX, channel, *([element] if element else []), gain_db)
 
-    def has_auto_gain(self, channel: int) -> bool:
-        return bool(self._call("hasGainMode", RX, channel))
-
-    def set_auto_gain(self, channel: int, automatic: bool) -> None:
-        self._call("setGainMode", RX, channel, automatic)
-
-    def frequency_ranges(self, channel: int) -> list[Range]:
-        return ranges(self._call("getFrequencyRange", RX, channel))
-
-    def frequency(self, channel: int) -> float:
-        return float(self._call("getFrequency", RX, channel))
-
     def set_frequency(self, channel: int, freq_hz: float) -> None:
         self._call("setFrequency", RX, channel, freq_hz)
-
-    def rate_ranges(self, channel: int) -> list[Range]:
-        return ranges(self._call("getSampleRateRange", RX, channel))
-
-    def rate(self, channel: int) -> float:
-        return float(self._call("getSampleRate", RX, channel))
-
-    def set_rate(self, channel: int, rate_hz: float) -> None:
-        self._call("setSampleRate", RX, channel, rate_hz)
-
-    def bandwidth_ranges(self, channel: int) -> list[Range]:
-        return ranges(self._call("getBandwidthRange", RX, channel))
-
-    def set_bandwidth(self, channel: int, bandwidth_hz: float) -> None:
-        self._call("setBandwidth", RX, channel, bandwidth_hz)
-
-    def has_ppm(self, channel: int) -> bool:
-        return bool(self._call("hasFrequencyCorrection", RX, channel))
-
-    def set_ppm(self, channel: int, ppm: float) -> None:
-        self._call("setFrequencyCorrection", RX, channel, ppm)
 
     def has_time(self) -> bool:
         return bool(self._call("hasHardwareTime"))
@@ -157,15 +118,10 @@ class PythonRadio(Radio):
             raise SourceError(f"SoapySDR: {error}") from None
         return Read(got.ret, got.timeNs if got.flags & HAS_TIME else None)
 
-    def close(self) -> None:
-        if self._device is None:
-            return
-        try:
-            if self._stream is not None:
-                stream, self._stream = self._stream, None
-                self._call("deactivateStream", stream)
-                self._call("closeStream", stream)
-        finally:
-            with soapy_errors():
-                self._device.close()
-            self._device = None
+    def _stop(self, stream: Any) -> None:
+        self._call("deactivateStream", stream)
+        self._call("closeStream", stream)
+
+    def _release(self) -> None:
+        with soapy_errors():
+            self._device.close()

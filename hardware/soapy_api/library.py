@@ -8,96 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from hardware.soapy_api import CRITICAL, HAS_TIME, MISSING, RX, Radio, Range, Read
+from hardware.soapy_api.declarations import DEVICE, INT, OTHER, POINTER, SIZE, TEXT, ArgInfo, CRange, Kwargs
 from streaming.block import Samples
 from streaming.errors import SourceError
-
-
-class Kwargs(c.Structure):
-    _fields_ = (("size", c.c_size_t), ("keys", c.POINTER(c.c_char_p)), ("values", c.POINTER(c.c_char_p)))
-
-    def asdict(self) -> dict[str, str]:
-        return {self.keys[i].decode(): self.values[i].decode() for i in range(self.size)}
-
-
-class CRange(c.Structure):
-    _fields_ = (("low", c.c_double), ("high", c.c_double), ("step", c.c_double))
-
-
-class ArgInfo(c.Structure):
-    _fields_ = (
-        *((name, c.c_char_p) for name in ("key", "value", "name", "description", "units")),
-        ("type", c.c_int),
-        ("range", CRange),
-        ("options", c.c_size_t),
-        ("option_values", c.c_void_p),
-        ("option_names", c.c_void_p),
-    )
-
-
-POINTER, SIZE, INT, TEXT, DOUBLE = c.c_void_p, c.c_size_t, c.c_int, c.c_char_p, c.c_double
-HERE = [INT, SIZE]  # direction, channel
-COUNT = c.POINTER(SIZE)
-
-# name -> result, arguments after the device; as in SoapySDR/Device.h
-DEVICE: dict[str, tuple[Any, list[Any]]] = {
-    "unmake": (INT, []),
-    "getDriverKey": (POINTER, []),
-    "getHardwareKey": (POINTER, []),
-    "getHardwareInfo": (Kwargs, []),
-    "getNumChannels": (SIZE, [INT]),
-    "getStreamFormats": (POINTER, [*HERE, COUNT]),
-    "listAntennas": (POINTER, [*HERE, COUNT]),
-    "setAntenna": (INT, [*HERE, TEXT]),
-    "listGains": (POINTER, [*HERE, COUNT]),
-    "getGainRange": (CRange, HERE),
-    "getGainElementRange": (CRange, [*HERE, TEXT]),
-    "getGain": (DOUBLE, HERE),
-    "getGainElement": (DOUBLE, [*HERE, TEXT]),
-    "setGain": (INT, [*HERE, DOUBLE]),
-    "setGainElement": (INT, [*HERE, TEXT, DOUBLE]),
-    "hasGainMode": (c.c_bool, HERE),
-    "setGainMode": (INT, [*HERE, c.c_bool]),
-    "getFrequencyRange": (POINTER, [*HERE, COUNT]),
-    "getFrequency": (DOUBLE, HERE),
-    "setFrequency": (INT, [*HERE, DOUBLE, POINTER]),
-    "getSampleRateRange": (POINTER, [*HERE, COUNT]),
-    "getSampleRate": (DOUBLE, HERE),
-    "setSampleRate": (INT, [*HERE, DOUBLE]),
-    "getBandwidthRange": (POINTER, [*HERE, COUNT]),
-    "setBandwidth": (INT, [*HERE, DOUBLE]),
-    "hasFrequencyCorrection": (c.c_bool, HERE),
-    "setFrequencyCorrection": (INT, [*HERE, DOUBLE]),
-    "hasHardwareTime": (c.c_bool, [TEXT]),
-    "getSettingInfo": (POINTER, [COUNT]),
-    "getChannelSettingInfo": (POINTER, [*HERE, COUNT]),
-    "writeSetting": (INT, [TEXT, TEXT]),
-    "writeChannelSetting": (INT, [*HERE, TEXT, TEXT]),
-    "setupStream": (POINTER, [INT, TEXT, c.POINTER(SIZE), SIZE, c.POINTER(Kwargs)]),
-    "activateStream": (INT, [POINTER, INT, c.c_longlong, SIZE]),
-    "deactivateStream": (INT, [POINTER, INT, c.c_longlong]),
-    "closeStream": (INT, [POINTER]),
-    "readStream": (
-        INT,
-        [POINTER, c.POINTER(POINTER), SIZE, c.POINTER(INT), c.POINTER(c.c_longlong), c.c_long],
-    ),
-}
-
-# The same for what needs no device.
-OTHER: dict[str, tuple[Any, list[Any]]] = {
-    "SoapySDRDevice_lastStatus": (INT, []),
-    "SoapySDRDevice_lastError": (TEXT, []),
-    "SoapySDRDevice_enumerateStrArgs": (c.POINTER(Kwargs), [TEXT, COUNT]),
-    "SoapySDRDevice_makeStrArgs": (POINTER, [TEXT]),
-    "SoapySDRKwargs_fromString": (Kwargs, [TEXT]),
-    "SoapySDRKwargs_set": (INT, [c.POINTER(Kwargs), TEXT, TEXT]),
-    "SoapySDRKwargs_clear": (None, [c.POINTER(Kwargs)]),
-    "SoapySDRKwargsList_clear": (None, [c.POINTER(Kwargs), SIZE]),
-    "SoapySDRArgInfoList_clear": (None, [POINTER, SIZE]),
-    "SoapySDRStrings_clear": (None, [c.POINTER(POINTER), SIZE]),
-    "SoapySDR_free": (None, [POINTER]),
-    "SoapySDR_errToStr": (TEXT, [INT]),
-    "SoapySDR_setLogLevel": (None, [INT]),
-}
 
 
 class Library:
@@ -181,7 +94,7 @@ class LibraryRadio(Radio):
 
     def __init__(self, library: Library, device: int) -> None:
         self._library = library
-        self._device: int | None = device
+        self._device = device
         self._flags, self._time_ns = INT(), c.c_longlong()
         self.driver = library.text(self._call("getDriverKey"))
         self.hardware = library.text(self._call("getHardwareKey"))
@@ -207,20 +120,8 @@ class LibraryRadio(Radio):
         self._library.clear(given)
         return values
 
-    def channels(self) -> int:
-        return int(self._call("getNumChannels", RX))
-
-    def formats(self, channel: int) -> list[str]:
-        return self._strings("getStreamFormats", channel)
-
-    def antennas(self, channel: int) -> list[str]:
-        return self._strings("listAntennas", channel)
-
     def set_antenna(self, channel: int, name: str) -> None:
         self._call("setAntenna", RX, channel, name.encode())
-
-    def gains(self, channel: int) -> list[str]:
-        return self._strings("listGains", channel)
 
     def gain_range(self, channel: int, element: str | None = None) -> Range:
         if element is None:
@@ -240,41 +141,8 @@ class LibraryRadio(Radio):
         else:
             self._call("setGainElement", RX, channel, element.encode(), gain_db)
 
-    def has_auto_gain(self, channel: int) -> bool:
-        return bool(self._call("hasGainMode", RX, channel))
-
-    def set_auto_gain(self, channel: int, automatic: bool) -> None:
-        self._call("setGainMode", RX, channel, automatic)
-
-    def frequency_ranges(self, channel: int) -> list[Range]:
-        return self._ranges("getFrequencyRange", channel)
-
-    def frequency(self, channel: int) -> float:
-        return float(self._call("getFrequency", RX, channel))
-
     def set_frequency(self, channel: int, freq_hz: float) -> None:
         self._call("setFrequency", RX, channel, freq_hz, None)
-
-    def rate_ranges(self, channel: int) -> list[Range]:
-        return self._ranges("getSampleRateRange", channel)
-
-    def rate(self, channel: int) -> float:
-        return float(self._call("getSampleRate", RX, channel))
-
-    def set_rate(self, channel: int, rate_hz: float) -> None:
-        self._call("setSampleRate", RX, channel, rate_hz)
-
-    def bandwidth_ranges(self, channel: int) -> list[Range]:
-        return self._ranges("getBandwidthRange", channel)
-
-    def set_bandwidth(self, channel: int, bandwidth_hz: float) -> None:
-        self._call("setBandwidth", RX, channel, bandwidth_hz)
-
-    def has_ppm(self, channel: int) -> bool:
-        return bool(self._call("hasFrequencyCorrection", RX, channel))
-
-    def set_ppm(self, channel: int, ppm: float) -> None:
-        self._call("setFrequencyCorrection", RX, channel, ppm)
 
     def has_time(self) -> bool:
         return bool(self._call("hasHardwareTime", b""))
@@ -313,14 +181,10 @@ class LibraryRadio(Radio):
         )
         return Read(count, self._time_ns.value if self._flags.value & HAS_TIME else None)
 
-    def close(self) -> None:
-        if self._device is None:
-            return
-        try:
-            if self._stream is not None:
-                stream, self._stream = self._stream, None
-                self._call("deactivateStream", stream, 0, 0)
-                self._call("closeStream", stream)
-        finally:
-            device, self._device = self._device, None
-            self._library.call("unmake", device)
+    def _stop(self, stream: Any) -> None:
+        self._call("deactivateStream", stream, 0, 0)
+        self._call("closeStream", stream)
+
+    def _release(self) -> None:
+        device, self._device = self._device, None
+        self._library.call("unmake", device)

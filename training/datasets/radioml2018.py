@@ -6,12 +6,12 @@ wrong order; the one below is right.
 
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hardware.closing import Closing
 from streaming.errors import FormatError
 from training.datasets.frames import Frames, join
 
@@ -25,7 +25,7 @@ CLASSES = (
 ROWS = 4096  # frames read at once
 
 
-class RadioMl2018:
+class RadioMl2018(Closing):
     """The open file; labels and SNRs are in memory, frames are read when asked for."""
 
     def __init__(self, path: Path) -> None:
@@ -59,12 +59,8 @@ class RadioMl2018:
     def __len__(self) -> int:
         return len(self.label)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Close the file."""
         self.file.close()
 
     def read(self, rows: NDArray[np.int64] | None = None) -> Frames:

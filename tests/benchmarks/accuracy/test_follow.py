@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from benchmarks.accuracy.follow import Follower, Heard, Trial, cut, delay, found_window, on_paper, quantile
+from benchmarks.accuracy.follow import delay, quantile
+from benchmarks.accuracy.forgetting import Follower, Heard, Trial, cut, found_window, on_paper
 from streaming.bundle import Bundle
 from streaming.bundle_meta import Meta
 from streaming.changes import Changes
