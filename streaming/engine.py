@@ -48,11 +48,12 @@ class Stream(ABC):
     def __init__(self, engine: "Engine") -> None:
         self.engine = engine
         self.closed = False
+        self._position = 0
 
     @property
-    @abstractmethod
     def position(self) -> int:
         """Samples since the reset."""
+        return self._position
 
     @abstractmethod
     def push(self, samples: Samples) -> Hops:

@@ -26,12 +26,6 @@ class NativeStream(Stream):
     def __init__(self, engine: "NativeEngine") -> None:
         super().__init__(engine)
         self.handle = library().wavetell_stream(engine.handle)
-        self._position = 0
-
-    @property
-    def position(self) -> int:
-        """Samples since the reset."""
-        return self._position
 
     def push(self, samples: Samples) -> Hops:
         """Take samples and give the hops that they completed."""

@@ -65,11 +65,6 @@ class TorchStream(Stream):
         self.slot = slot
         self.reset()
 
-    @property
-    def position(self) -> int:
-        """Samples since the reset."""
-        return self._position
-
     def push(self, samples: Samples) -> Hops:
         """Take samples and give the hops that they completed."""
         return self.engine.push([(self, samples)])[0]

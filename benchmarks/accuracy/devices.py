@@ -27,7 +27,8 @@ from streaming.features import Features
 from streaming.follower import Piece
 from streaming.window import Window
 from training.evaluation.accuracy import Accuracy
-from training.heads.fit import Identity, Search, feature_weights, fit_head
+from training.heads.fit import Identity, feature_weights, fit_head
+from training.heads.search import Search
 
 CLASSES = ("OOK", "2FSK")
 WINDOW, HOP = 1_024, 64  # short bursts have only a few hundred samples at the model's rate

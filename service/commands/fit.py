@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from streaming.block import Samples
     from streaming.bundle import Bundle
     from training.heads.embed import Embeddings
-    from training.heads.fit import Fit, Search
+    from training.heads.fit import Fit
+    from training.heads.search import Search
 
 PAPER: dict[str, Heterogeneity] = {"paper": "labels", "paper-snr": "snr", "paper-cfo": "cfo"}
 
@@ -72,8 +73,9 @@ def run(args: argparse.Namespace) -> None:
     from streaming.frontend import FrontEndSettings
     from streaming.pipeline import choose_head
     from training.evaluation.evaluate import embedder, fit_clients
-    from training.heads.fit import Identity, Search
+    from training.heads.fit import Identity
     from training.heads.recordings import fit_recordings
+    from training.heads.search import Search
 
     bundle = load_bundle(args.model)
     past = args.live or 0

@@ -25,7 +25,8 @@ from streaming.embedding import Embedder
 from streaming.engine import open_engine
 from streaming.errors import InputError, WavetellError
 from streaming.head import Floats, Head
-from training.heads.fit import SURE, Fit, Identity, Search, feature_weights, fit_head
+from training.heads.fit import SURE, Fit, Identity, feature_weights, fit_head
+from training.heads.search import Search
 
 MOST_ROWS = 800  # windows that a fit takes, shared by all labels: well below a second's work
 SEARCH = Search(C=(0.1, 1.0, 10.0, 100.0, 1000.0), folds=3)  # half of the paper's grid: somebody waits

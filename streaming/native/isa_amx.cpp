@@ -1,13 +1,10 @@
 // AMX: tiles of bfloat16 on the processor.
 
 #include "model.h"
+#include "target.h"
 
 #if defined(__x86_64__)
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,fma"))), apply_to = function)
-#else
-#pragma GCC target("avx512f,avx512vl,avx512bw,avx512dq,fma")
-#endif
+BEGIN_TARGET("avx512f,avx512vl,avx512bw,avx512dq,fma")
 
 #include "tiles.h"
 
@@ -52,9 +49,7 @@ const Isa* const amx = &isa;
 
 }  // namespace wavetell
 
-#if defined(__clang__)
-#pragma clang attribute pop
-#endif
+END_TARGET
 #else
 const wavetell::Isa* const wavetell::amx = nullptr;
 #endif

@@ -1,13 +1,10 @@
 // AVX2 with FMA: 16 registers hold two rows of 40 columns, or six of 16.
 
 #include "model.h"
+#include "target.h"
 
 #if defined(__x86_64__)
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
-#else
-#pragma GCC target("avx2,fma")
-#endif
+BEGIN_TARGET("avx2,fma")
 
 #include "registers.h"
 
@@ -43,9 +40,7 @@ const Isa* const avx2 = &isa;
 
 }  // namespace wavetell
 
-#if defined(__clang__)
-#pragma clang attribute pop
-#endif
+END_TARGET
 #else
 const wavetell::Isa* const wavetell::avx2 = nullptr;
 #endif

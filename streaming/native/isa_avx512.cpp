@@ -1,15 +1,12 @@
 // AVX-512: 40 columns are two whole vectors and a half one.
 
 #include "model.h"
+#include "target.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,fma"))), apply_to = function)
-#else
-#pragma GCC target("avx512f,avx512vl,avx512bw,avx512dq,fma")
-#endif
+BEGIN_TARGET("avx512f,avx512vl,avx512bw,avx512dq,fma")
 
 #include "registers.h"
 
@@ -46,9 +43,7 @@ const Isa* const avx512 = &isa;
 
 }  // namespace wavetell
 
-#if defined(__clang__)
-#pragma clang attribute pop
-#endif
+END_TARGET
 #else
 const wavetell::Isa* const wavetell::avx512 = nullptr;
 #endif

@@ -1,15 +1,12 @@
 // AVX512-BF16: every lane takes two products at a time, sums stay float32.
 
 #include "model.h"
+#include "target.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,avx512bf16,fma"))), apply_to = function)
-#else
-#pragma GCC target("avx512f,avx512vl,avx512bw,avx512dq,avx512bf16,fma")
-#endif
+BEGIN_TARGET("avx512f,avx512vl,avx512bw,avx512dq,avx512bf16,fma")
 
 #include "registers.h"
 
@@ -17,11 +14,11 @@ namespace wavetell {
 namespace {
 
 struct Vectors {
+    static constexpr int LANES = 16;
     using Wide = __m512;
     using Half = __m256;
     using WideWeights = __m512i;
     using HalfWeights = __m256i;
-    static constexpr int LANES = 16;
 
     static WideWeights spread(const uint32_t* pair) { return _mm512_set1_epi32(load<int>(pair)); }
     static Wide add(Wide sum, WideWeights weights, WideWeights pair) {
@@ -47,9 +44,7 @@ const Isa* const avx512bf16 = &isa;
 
 }  // namespace wavetell
 
-#if defined(__clang__)
-#pragma clang attribute pop
-#endif
+END_TARGET
 #else
 const wavetell::Isa* const wavetell::avx512bf16 = nullptr;
 #endif

@@ -16,24 +16,6 @@ Rows = NDArray[np.int64]
 PAPER_CLUSTERS = (3, 3, 3, 3, 4)
 
 
-def by_counts(labels: Rows, counts: Sequence[Sequence[int]], seed: int) -> list[Rows]:
-    """Rows for each client with these class counts; no row goes to two clients."""
-    rng = np.random.default_rng(seed)
-    total = np.sum(counts, axis=0)
-    have = np.bincount(labels, minlength=len(total))
-    if len(have) > len(total) or (total > have).any():
-        raise ConfigError(
-            f"the clients ask for {total.tolist()} frames by class; the set has {have.tolist()}"
-        )
-    parts: list[list[Rows]] = [[] for _ in counts]
-    for c in range(len(total)):
-        edges = np.cumsum([client[c] for client in counts])
-        rows = rng.permutation(np.flatnonzero(labels == c))
-        for part, piece in zip(parts, np.split(rows, edges)[: len(counts)], strict=True):
-            part.append(piece)
-    return [rng.permutation(np.concatenate(part)) for part in parts]
-
-
 def dirichlet(labels: Rows, clients: int, alpha: float, seed: int, most: int | None = None) -> list[Rows]:
     """Rows for each client, each class divided by its own draw from Dirichlet(alpha).
 

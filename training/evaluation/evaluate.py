@@ -19,7 +19,8 @@ from training.evaluation.accuracy import Accuracy, mean_share
 from training.evaluation.cumulants import cumulants
 from training.evaluation.likelihood import known_scores, log_priors, marginal_scores
 from training.heads.embed import Embeddings, embed_frames, embed_live
-from training.heads.fit import Fit, Identity, Search, fit_head
+from training.heads.fit import Fit, Identity, fit_head
+from training.heads.search import Search
 
 LABELLED, TEST = 1_000_001, 1_000_002  # third word of a seed: what the frames are for
 BIN_DB = 2.0  # width of the SNR bins

@@ -11,9 +11,9 @@ from streaming.features import COUNT
 from streaming.head import Head
 from training.datasets.radio_signals import Signals, make_signals
 from training.evaluation.accuracy import Accuracy
-from training.heads.fit import Labels
 from training.heads.open_set import OpenSetData
 from training.heads.radio_fit import FALSE_ALARMS, LENGTH, with_open_set
+from training.heads.search import Labels
 from training.signals.classes import FAMILIES
 from training.signals.conditions import Conditions
 

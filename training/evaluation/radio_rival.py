@@ -9,7 +9,7 @@ from torch.nn.functional import cross_entropy
 from streaming.block import Samples
 from streaming.encoder import Encoder, EncoderShape, iq
 from training.datasets.augment import Augment, unit_power
-from training.heads.fit import Labels
+from training.heads.search import Labels
 from training.pretraining.encode import encode
 from training.pretraining.initialisation import Initialisation, redraw
 

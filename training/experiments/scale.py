@@ -8,7 +8,7 @@ and on how many frames, and nothing else. Learning rates at the smaller scales a
 from dataclasses import dataclass, replace
 
 from streaming.errors import ConfigError
-from training.heads.fit import Search
+from training.heads.search import Search
 from training.methods.base import Budget
 
 RATES = (3e-4, 1e-3, 3e-3)  # what `rates` tries

@@ -26,8 +26,9 @@ from streaming.features import COUNT, extract
 from streaming.head import FARTHEST, Head
 from training.datasets.radio_signals import Signals, make_signals
 from training.heads.embed import embed_live
-from training.heads.fit import Fit, Identity, Labels, Search, feature_weights, fit_head
+from training.heads.fit import Fit, Identity, feature_weights, fit_head
 from training.heads.open_set import Maker, OpenSetData, feature_mixup, make_data
+from training.heads.search import Labels, Search
 from training.pretraining.radio import HEARD
 from training.signals.classes import FAMILIES
 from training.signals.conditions import Conditions

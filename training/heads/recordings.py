@@ -13,7 +13,8 @@ from streaming.errors import ConfigError, InputError
 from streaming.head import Head
 from training.datasets import open_stretches
 from training.datasets.partition import label_budget
-from training.heads.fit import Fit, Identity, Search, feature_weights, fit_head
+from training.heads.fit import Fit, Identity, feature_weights, fit_head
+from training.heads.search import Search
 from training.signals.classes import NOISE
 
 log = logging.getLogger(__name__)

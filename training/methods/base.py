@@ -15,7 +15,7 @@ from streaming.errors import ConfigError
 from training.datasets.augment import Level, at_level
 from training.datasets.frames import Frames
 from training.datasets.synthetic import Signal
-from training.heads.fit import Search
+from training.heads.search import Search
 from training.methods.precision import Precision
 from training.methods.track import Track
 

@@ -15,7 +15,8 @@ from streaming.head import Head
 from training.datasets.frames import Frames
 from training.datasets.partition import label_budget
 from training.heads.embed import Embeddings
-from training.heads.fit import MOST, Identity, Search, fit_head
+from training.heads.fit import MOST, Identity, fit_head
+from training.heads.search import Search
 from training.methods.base import Budget, ClientFrames, Labels
 
 Embed = Callable[[Samples], Embeddings]

@@ -14,7 +14,8 @@ from streaming.encoder import Encoder, EncoderShape
 from streaming.engine import open_engine
 from streaming.intake import LevelSettings
 from tests.models import tiny_head
-from training.heads.fit import Identity, Search, fit_head
+from training.heads.fit import Identity, fit_head
+from training.heads.search import Search
 
 CLASSES = ("2FSK", "OOK", "QPSK", "NBFM", "16QAM", "chirp")
 RATE_HZ, FREQ_HZ = 250_000, 433_920_000

@@ -6,20 +6,9 @@ import numpy as np
 import pytest
 
 from streaming.errors import ConfigError
-from training.datasets.partition import PAPER_CLUSTERS, by_counts, clustered, dirichlet, label_budget, split
+from training.datasets.partition import PAPER_CLUSTERS, clustered, dirichlet, label_budget, split
 
 LABELS = np.repeat(np.arange(11), 1000)
-
-
-def test_counts_are_exact_and_disjoint():
-    parts = by_counts(LABELS[:4000], [(600, 600, 100, 100), (100, 100, 600, 600)], seed=1)
-    assert [np.bincount(LABELS[part]).tolist() for part in parts] == [
-        [600, 600, 100, 100],
-        [100, 100, 600, 600],
-    ]
-    assert len(np.unique(np.concatenate(parts))) == 2800
-    with pytest.raises(ConfigError, match="the clients ask for"):
-        by_counts(LABELS[:4000], [(1001, 0, 0, 0)], seed=1)
 
 
 def test_dirichlet_divides_every_row_once():

@@ -7,7 +7,8 @@ from sklearn.svm import SVC
 
 from streaming.errors import InputError
 from training.evaluation.separability import Margin, feature_snr, input_snr_db, margins
-from training.heads.fit import Identity, Search, fit_head
+from training.heads.fit import Identity, fit_head
+from training.heads.search import Search
 
 RNG = np.random.default_rng
 

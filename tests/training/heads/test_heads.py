@@ -8,7 +8,9 @@ from sklearn.svm import SVC
 from streaming.errors import ConfigError, InputError
 from streaming.head import STEPS
 from training.heads import fit as heads
-from training.heads.fit import Identity, Search, best_penalty, calibrate, fit_head, softmax, vote
+from training.heads.calibration import best_penalty, calibrate, softmax
+from training.heads.fit import Identity, fit_head
+from training.heads.search import Search, vote
 
 IDENTITY = Identity("station", ("A", "B", "C", "D"), "frame", 100, 100, "0" * 64)
 

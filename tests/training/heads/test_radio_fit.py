@@ -17,9 +17,10 @@ from streaming.follower import Piece
 from streaming.frontend import FrontEnd
 from streaming.pipeline import LivePipeline
 from training.evaluation.radio_evaluate import expected_error, judge, summary, unseen
-from training.heads.fit import Identity, Search
+from training.heads.fit import Identity
 from training.heads.open_set import Maker, OpenSetData, feature_mixup, make_data
 from training.heads.radio_fit import FALSE_ALARMS, embed_signals, fit_radio, with_open_set
+from training.heads.search import Search
 from training.pretraining.radio import FRONTEND, RATE_HZ
 from training.signals.conditions import Conditions
 from training.signals.stream import Stream, in_turn

@@ -6,7 +6,7 @@ from torch import nn
 
 from training.datasets.frames import Frames
 from training.datasets.synthetic import Signal, make_frames
-from training.heads.fit import Search
+from training.heads.search import Search
 from training.methods.base import Budget, ClientFrames
 
 SAMPLES = 32

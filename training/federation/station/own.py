@@ -22,8 +22,9 @@ from training.federation.station.learner import (
     recipe_from_json,
 )
 from training.federation.station.lesson import Synthetic, Wanted
-from training.heads.fit import Identity, Search, fit_head
+from training.heads.fit import Identity, fit_head
 from training.heads.recordings import fit_recordings
+from training.heads.search import Search
 from training.pretraining.canonical import settle
 from training.pretraining.checkpoint import load_checkpoint
 

@@ -1,8 +1,6 @@
 """Types of signals that are of none of the model's families: the set for the final evaluation.
 
-Written by an author who knew the families, but neither the model's outliers nor its features. Each maker
-takes (rng, count) and gives `count` clean samples, one emission, with settings drawn for it. Rates and widths
-are in cycles per sample, periods in samples.
+Written under the same rules as `benchmarks.accuracy.unheard.practice`, and in the same form.
 """
 
 from collections.abc import Callable

@@ -3,6 +3,7 @@
 import numpy as np
 
 from benchmarks.accuracy.unheard.exam.waves import (
+    FONT,
     Complex,
     Generator,
     Signal,
@@ -13,17 +14,6 @@ from benchmarks.accuracy.unheard.exam.waves import (
     rrc,
     unit,
 )
-
-FONT = np.unpackbits(  # 5x7 letters ABCDEFHKLMNORSTU, indexed letter, column, row
-    np.frombuffer(
-        bytes.fromhex(
-            "7e1111117e7f494949363e414141227f4141221c7f494949417f090909017f0808087f7f08142241"
-            "7f404040407f020c027f7f0408107f3e4141413e7f09192946464949493101017f01013f4040403f"
-        ),
-        np.uint8,
-    ).reshape(-1, 5, 1),
-    axis=2,
-)[:, :, 1:]
 
 
 def magnetron(rng: Generator, count: int) -> Signal:

@@ -19,8 +19,6 @@ from benchmarks.accuracy.unheard.practice.analogue import (
     vsb_data,
     vsb_tv,
 )
-from benchmarks.accuracy.unheard.practice.codes import altboc, cboc, cdma, pcm_psk_pm, pcma
-from benchmarks.accuracy.unheard.practice.hopping import fhss, hermite, link16, th_uwb
 from benchmarks.accuracy.unheard.practice.links import fbmc, fqam, q2psk, qpr, teds
 from benchmarks.accuracy.unheard.practice.machines import (
     comb,
@@ -32,6 +30,17 @@ from benchmarks.accuracy.unheard.practice.machines import (
     smps,
 )
 from benchmarks.accuracy.unheard.practice.radar import barker, costas, loran, mcpc, polytime
+from benchmarks.accuracy.unheard.practice.spread import (
+    altboc,
+    cboc,
+    cdma,
+    fhss,
+    hermite,
+    link16,
+    pcm_psk_pm,
+    pcma,
+    th_uwb,
+)
 from benchmarks.accuracy.unheard.practice.waves import Signal
 
 NEWCOMERS: dict[str, Callable[[Generator, int], Signal]] = {
