@@ -58,7 +58,7 @@ class Station:
         return self.runtime.model
 
     def close(self) -> None:
-        """Close the sources, work off what waits, write everything."""
+        """Close the sources, process what is queued, write everything."""
         self.hub.close()
         self.retry.close()
         self.owner.close()
@@ -70,7 +70,7 @@ class Station:
             sink.close(SINK_S)
 
     def listen(self, source: str) -> Stream:
-        """Open a stream that the command line named; its history goes on under the same id."""
+        """Open a stream that the command line named, under the same id as last time."""
         address = source_address(source)
         return self.create(address, address, stream_id=hashlib.sha256(address.encode()).hexdigest()[:24])
 
@@ -90,7 +90,7 @@ class Station:
                     self.wanted.add(stream.id, Wanted(address, name, head))
                 self._serve(stream, chosen)
         except Exception:
-            stream.end()  # nobody else knows of it
+            stream.end()  # nothing else would close it
             raise
         return stream
 
@@ -113,10 +113,7 @@ class Station:
 
     def stream(self, stream_id: str) -> Stream:
         """The stream of this id."""
-        stream = self.runtime.streams.get(stream_id)
-        if stream is None:
-            raise NotFound(f"there is no stream {stream_id}")
-        return stream
+        return self.runtime.stream(stream_id)
 
     def remove(self, stream: Stream) -> None:
         """Close a stream for good and let its readers go; its history stays."""
@@ -135,7 +132,7 @@ class Station:
             self.wanted.use_head(stream.id, name)
 
     def _restore(self) -> None:
-        """Open the streams of the last time again; one that cannot be opened says so, and is tried again."""
+        """Open the streams of before the restart; one that cannot be opened has failed and is tried again."""
         for stream_id, wanted in self.wanted:
             stream = self._stream(wanted.source, wanted.name, stream_id)
             try:
@@ -151,18 +148,19 @@ class Station:
     def record(self, stream: Stream, seconds: float | None) -> str:
         """Record what comes from now on, for so many seconds or until it is finished."""
         recording = self.recordings.begin(stream, seconds)
-        if stream.id not in self.runtime.streams:
+        try:
+            self.stream(stream.id)
+        except NotFound:
             self.recordings.end(stream)
-            raise NotFound(f"there is no stream {stream.id}")
+            raise
         return recording
 
     def label(self, stream: Stream, span: tuple[int, int], label: str) -> Label:
         """Keep a stretch of a stream under a label."""
+        self.stream(stream.id)
         self.owner.fitter.warm()
         model, answers = self.model, self.runtime.answers.get(stream.id)
-        if answers is None:
-            raise NotFound(f"there is no stream {stream.id}")
-        head = model.heads.get(answers.head.name, model.default)
+        head = model.heads.get(answers.head.name if answers else "", model.default)
         embedder = Embedder(model.bundle, model.predictor.engine, head)
         return self.labels.add(stream.id, stream.ring, span, label, embedder)
 

@@ -1,4 +1,4 @@
-"""Where answers meet their readers; one who never reads loses its own messages and slows nobody."""
+"""Publish and subscribe: a reader that is too slow loses its own messages and delays nobody else."""
 
 import asyncio
 import threading

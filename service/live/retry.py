@@ -28,7 +28,7 @@ class Retry:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop; a try that is under way goes on, and its stream is closed with the others."""
+        """Stop; an attempt under way continues, and its stream is closed with the others."""
         self._stop.set()
 
     def _run(self) -> None:
@@ -36,7 +36,7 @@ class Retry:
             self.look(time.monotonic())
 
     def look(self, now: float) -> None:
-        """Try each failed stream that is due."""
+        """Restart each failed stream that is due."""
         streams = {stream.id: stream for stream in self._streams()}
         self._tries = {
             stream_id: (due, wait)

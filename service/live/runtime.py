@@ -1,8 +1,8 @@
-"""The engine thread: what waits of every stream goes through the encoder in one call.
+"""The engine thread: what is queued of every stream goes through the encoder in one call.
 
-Pipelines belong to this thread alone. Whoever wants to change something about them (a new stream, a head, a
-model) gives it a function with `call`, which runs between two pushes: that is how a swap happens at one
-hop, with no gap.
+Pipelines are read and changed in this thread alone. Another thread that adds a stream or replaces a head or
+the model passes a function to `call`, which runs between two pushes: so a swap happens at one hop, without a
+gap.
 """
 
 import logging
@@ -67,11 +67,11 @@ class Runtime:
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
 
     def start(self) -> None:
-        """Begin to work."""
+        """Start the engine thread."""
         self._thread.start()
 
     def close(self) -> None:
-        """Close every source, work off what waits, stop."""
+        """Close every source, process what is queued, stop."""
         with ThreadPoolExecutor(max_workers=max(1, len(self.streams))) as pool:
             for stream in self.streams.values():
                 pool.submit(stream.close)  # at once: one that hangs must not keep the others waiting
@@ -100,24 +100,30 @@ class Runtime:
             self.work.notify_all()
         return future.result()
 
+    def stream(self, stream_id: str) -> Stream:
+        """The stream of this id."""
+        stream = self.streams.get(stream_id)
+        if stream is None:
+            raise NotFound(f"there is no stream {stream_id}")
+        return stream
+
     def add(self, stream: Stream, answers: Answers) -> None:
         """Serve one more stream."""
 
-        def begin() -> None:
+        def serve() -> None:
             self.pipelines[stream.id] = LivePipeline(self.model.bundle, answers.head, self.model.engine)
             self.answers[stream.id] = answers
             with self.work:
                 self.streams[stream.id] = stream
 
-        self.call(begin)
+        self.call(serve)
 
     def remove(self, stream: Stream) -> None:
-        """Serve a stream no longer."""
+        """Stop serving a stream."""
 
         def end() -> None:
             with self.work:
-                if self.streams.pop(stream.id, None) is None:
-                    raise NotFound(f"there is no stream {stream.id}")
+                del self.streams[self.stream(stream.id).id]
             pipeline = self.pipelines.pop(stream.id)
             self._end(stream, pipeline, self.answers.pop(stream.id))
             pipeline.close()
@@ -182,7 +188,7 @@ class Runtime:
 
     @property
     def real_time_factor(self) -> float:
-        """Seconds of signal that a second of work gets through, lately; below 1 samples must be dropped."""
+        """Seconds of signal processed per second of work, lately; below 1 samples must be dropped."""
         recent = list(self._recent)
         worked = sum(work for _, _, work in recent)
         return sum(signal for _, signal, _ in recent) / worked if worked else 0.0
@@ -211,14 +217,14 @@ class Runtime:
                     self._process(present)
                 for stream in over:
                     self._end(stream, self.pipelines[stream.id], self.answers[stream.id])
-            except Exception as error:  # a fault of ours: these streams end, and the service goes on
+            except Exception as error:  # a bug: these streams fail, and the others continue
                 log.exception("engine")
                 for stream in [*(entry[0] for entry in present), *over]:
                     stream.fail(f"internal error: {error!r}")
                     stream.close()
 
     def _end(self, stream: Stream, pipeline: LivePipeline, answers: Answers) -> None:
-        """Answer what is left of a stream."""
+        """Answer what is still held back of a stream."""
         before = pipeline.skipped
         answers.end(pipeline.flush())
         stream.counts.skipped += pipeline.skipped - before

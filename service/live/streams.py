@@ -1,7 +1,7 @@
 """A stream: one source, the thread that reads it, and the bounded queue to the engine.
 
 When the engine cannot keep up with a live source, everything that waits is dropped at once: one gap that is
-counted and told, rather than a lag that grows or many gaps that each empty the encoder's states. A
+counted and reported, rather than a lag that grows or many gaps that each empty the encoder's states. A
 recording read faster than real time waits instead.
 """
 
@@ -81,7 +81,7 @@ class Stream:
 
     @property
     def rate_hz(self) -> float:
-        """The source's rate, 0 as long as nobody knows it."""
+        """The source's rate, 0 as long as it is not known."""
         return getattr(self.source, "rate_hz", 0.0)
 
     @property
@@ -137,7 +137,7 @@ class Stream:
                     self.work.notify_all()
         except WavetellError as error:
             self.fail(str(error))
-        except Exception as error:  # whatever it is, it ends this stream and no other
+        except Exception as error:  # it fails this stream and no other
             log.exception("stream %s", self.id)
             self.fail(f"internal error: {error!r}")
 

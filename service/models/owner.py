@@ -13,7 +13,7 @@ from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 
-from service.errors import Conflict, NotFound
+from service.errors import Conflict
 from service.live.runtime import Runtime
 from service.models.fitting import Fitter, Job
 from service.models.live import LiveModel, open_live
@@ -96,8 +96,7 @@ class ModelOwner:
 
     def _check(self, streams: Collection[str] | None) -> None:
         for stream_id in streams or ():
-            if stream_id not in self.runtime.streams:
-                raise NotFound(f"there is no stream {stream_id}")
+            self.runtime.stream(stream_id)
 
     def _heads_to_carry(self, base: LiveModel, bundle: Bundle) -> list[str]:
         """Heads in use that were fitted to labels of this station and that another model lacks."""
