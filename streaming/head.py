@@ -12,9 +12,8 @@ float16 holds exactly, so nothing is lost, and four heads of 2,800 vectors stay 
 query is split into its own steps and a small rest: whole numbers of steps add up exactly in float32, and the
 rest is 64 times smaller, so two float32 products give float64's decisions to some 1e-8.
 
-A head may also know *families* of its classes, and have an *open-set detector*: an ensemble of three-layer
-perceptrons that were trained on its classes against synthetic outliers. The last output of each is the
-outlier's, and the answer is
+A head may also know *families* of its classes, and have an *open-set detector* (`streaming.open_set`). The
+answer is
 
     the class    where its probability is at least `certain`
     the family   where the sum over its classes is at least `threshold`
@@ -27,12 +26,13 @@ the detector does not know.
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from streaming import open_set
 from streaming.checked import Checked, Range, annotations, as_json
 from streaming.errors import InputError
 from streaming.prediction import UNKNOWN
@@ -41,7 +41,6 @@ Mode = Literal["frame", "live"]
 Kernel = Literal["linear", "rbf"]
 Floats = NDArray[np.float64]
 STEPS = 32  # steps of a fitted vector in one standard deviation
-FARTHEST = 6.0  # standard deviations: what lies farther out is clipped to this
 ROWS = 256  # embeddings evaluated at once: bounds the memory of the kernel's values
 
 
@@ -134,14 +133,9 @@ class Head(Checked):
             raise InputError(
                 f"head {self.name} has {len(self.families)} families; expected {k}, one per class"
             )
-        if layers := self._open_set:
-            found = ", ".join(str(layer.shape) for layer in layers)
-            fits = len(layers) == 3 and all(layer.ndim == 3 for layer in layers)
-            fits = fits and all(b.shape[:2] == (len(a), 1 + a.shape[2]) for a, b in pairwise(layers))
-            if not fits or layers[0].shape[1] - 1 > outputs or layers[-1].shape[2] < 2:
-                raise InputError(
-                    f"head {self.name}: the open-set layers have shapes {found}; they do not fit"
-                )
+        if self._open_set and not open_set.fits(self._open_set, outputs):
+            found = ", ".join(str(layer.shape) for layer in self._open_set)
+            raise InputError(f"head {self.name}: the open-set layers have shapes {found}; they do not fit")
         if self.window % self.hop:
             raise InputError(f"head {self.name}: window {self.window} must be a multiple of hop {self.hop}")
 
@@ -270,14 +264,7 @@ class Head(Checked):
 
     def outlier_odds(self, embeddings: NDArray[np.float32]) -> Floats:
         """Embeddings (m, D) to log odds (m,) that they are of no class of the head."""
-        first, *more = self._open_set
-        count = first.shape[1] - 1
-        z = (embeddings[:, -count:] - self.mean[-count:]) / self.scale[-count:]
-        x = np.clip(z, -FARTHEST, FARTHEST).astype(np.float32) @ first[:, 1:] + first[:, :1]
-        for layer in more:
-            x = np.maximum(x, 0) @ layer[:, 1:] + layer[:, :1]  # (networks, m, outputs)
-        odds = x[:, :, -1] - np.logaddexp.reduce(x[:, :, :-1], axis=2)
-        return np.asarray(odds.mean(0), np.float64)
+        return open_set.outlier_odds(self._open_set, (embeddings - self.mean) / self.scale)
 
     @property
     def _open_set(self) -> list[NDArray[np.float32]]:

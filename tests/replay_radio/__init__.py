@@ -20,7 +20,7 @@ SOURCE = Path(__file__).with_name("replay.cpp")
 
 
 def cache() -> Path:
-    """Where it is built: a folder named after the source, so that a change builds anew."""
+    """Where it is built: a folder named after the source, so that a change is rebuilt."""
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return home / "wavetell" / f"replay-{hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:16]}"
 

@@ -23,7 +23,8 @@ from streaming.block import Samples
 from streaming.bundle import encoder_sha256
 from streaming.encoder import Encoder
 from streaming.features import COUNT, extract
-from streaming.head import FARTHEST, Head
+from streaming.head import Head
+from streaming.open_set import FARTHEST
 from training.datasets.radio_signals import Signals, make_signals
 from training.heads.embed import embed_live
 from training.heads.fit import Fit, Identity, feature_weights, fit_head

@@ -84,7 +84,7 @@ def test_drag_name_refit_and_undo(page, service):
     expect(back).to_be_disabled(timeout=10_000)  # nothing that was taught is left
 
 
-def test_after_each_label_it_is_fitted_anew(page, service):
+def test_after_each_label_it_is_fitted_again(page, service):
     page.get_by_role("tab", name="Teach").click()
     panel = page.locator("#teach")
     panel.get_by_label("after each label").check()
