@@ -4,7 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PIP = .venv/bin/pip --disable-pip-version-check install --quiet --constraint constraints.txt
 KERNEL = $(wildcard streaming/native/*)
 
-.PHONY: demo test radio pictures lint acceptance bench native flower clean
+.PHONY: demo test docs radio pictures lint acceptance bench native flower clean
 
 demo: .venv/.wavetell
 	.venv/bin/python -m service.demo
@@ -32,6 +32,10 @@ radio: .venv/.dev
 	.venv/bin/wavetell fit runs/radio/encoder.safetensors --data radio --labels 100 --seed 0 --out $(RADIO)
 	.venv/bin/python -m benchmarks.accuracy.radio $(RADIO) --out runs/radio/accuracy --keep $(RADIO)
 
+# The pages of the reference that are made from the code.
+docs: .venv/.dev
+	.venv/bin/python docs/generate.py
+
 pictures: .venv/.dev .venv/.system
 	WAVETELL_PICTURES=1 $(PYTEST) $(BROWSER)/test_views.py $(BROWSER)/test_teach.py -k "photographed or drag_name"
 
@@ -39,7 +43,7 @@ lint: .venv/.dev
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .
 	.venv/bin/mypy
-	.venv/bin/mypy examples
+	.venv/bin/mypy examples docs/generate.py
 	.venv/bin/lint-imports
 
 acceptance: .venv/.dev .venv/.system flower
