@@ -14,9 +14,10 @@ def tiny_head(
     window: int = 100,
     hop: int = 100,
     seed: int = 0,
+    features: int = 0,
 ) -> Head:
     """A head with random support vectors, for tests that are not about what it says."""
-    rng, outputs = np.random.default_rng(seed), encoder.shape.outputs
+    rng, outputs = np.random.default_rng(seed), encoder.shape.outputs + features
     return Head(
         name=name,
         classes=("A", "B", "C"),

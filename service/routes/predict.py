@@ -1,6 +1,7 @@
 """One request, one answer: raw I/Q, a SigMF recording, or a few samples as JSON."""
 
 import tempfile
+from math import cos, pi, sin
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -35,7 +36,8 @@ class FewSamples(BaseModel):
     rate_hz: float = Field(1.0, ge=LOWEST_HZ, le=1e12)
 
 
-TURN = [[1, 0], [0, 1], [-1, 0], [0, -1]]  # of a tone at a quarter of the rate
+# One period of FM, wide enough that a front end gives the model half as many samples.
+PERIOD = [[round(cos(8 * sin(pi * n / 32)), 2), round(sin(8 * sin(pi * n / 32)), 2)] for n in range(64)]
 BODY = {
     "required": True,
     "content": {
@@ -55,7 +57,7 @@ BODY = {
         },
         "application/json": {
             "schema": FewSamples.model_json_schema(),
-            "example": {"samples": TURN * 500, "rate_hz": 48000},
+            "example": {"samples": PERIOD * 64, "rate_hz": 48000},
         },
     },
 }
@@ -99,7 +101,7 @@ def fit_example(document: dict[str, Any], bundle: Bundle) -> None:
     """Make the JSON example long enough for the model that runs."""
     window = choose_head(bundle, "", "live").window
     content = document["paths"]["/v1/predict"]["post"]["requestBody"]["content"]["application/json"]
-    content["example"] = {"samples": TURN * -(-window // 2), "rate_hz": 48000}
+    content["example"] = {"samples": PERIOD * -(-window // 32), "rate_hz": 48000}
 
 
 def read_raw(body: bytes, datatype: str, rate_hz: float) -> Block:

@@ -92,7 +92,6 @@ def test_predict_and_the_service_agree(start, tmp_path):
     assert httpx.post(f"{address}/predict?datatype=ci8", content=b"x").status_code == 422
 
 
-@pytest.mark.timeout(240)
 def test_the_demo_prints_its_address_and_answers():
     demo = subprocess.Popen(
         [sys.executable, "-m", "service.demo", "--seconds", "3"],

@@ -125,7 +125,6 @@ def test_teach_class_fits_a_head_that_tells_two_recordings_apart(service, folder
         assert answers[name] > 0.8 * sum(answers.values())
 
 
-@pytest.mark.timeout(300)
 def test_federate_leaves_both_stations_with_the_convolutions_they_made_together(tmp_path):
     out = example("federate", "--folder", tmp_path, "--rounds", 1, "--steps", 2, "--frames", 300)
     assert f"{tmp_path}/{{north,south}}.safetensors" in out

@@ -304,7 +304,6 @@ def test_a_bad_address_is_one_clear_line():
 
 
 @pytest.mark.acceptance
-@pytest.mark.timeout(180)
 def test_a_minute_at_2400_kilosamples_loses_nothing_and_costs_less_than_twelve_transforms(radio):
     """A tenth of a core that transforms a second of this signal in 8 ms, and in proportion on others."""
     with radio("count=1,time=1,buffer=0.5") as source:

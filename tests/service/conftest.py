@@ -14,21 +14,35 @@ import pytest
 from streaming.bundle import Bundle
 from streaming.bundle_meta import Meta
 from streaming.encoder import Encoder, EncoderShape
+from streaming.features import COUNT
+from streaming.frontend import FrontEndSettings
 from streaming.intake import LevelSettings
 from tests.models import tiny_head
 
 SHAPE = EncoderShape(channels=4, depth=3, reduced=6, outputs=5)  # sees 61 samples
-WINDOW, HOP = 1000, 100
+WINDOW, HOP = 1000, 100  # of a model that takes samples as they come
+SHORT_WINDOW, SHORT_HOP = 200, 50  # behind the front end, where a tone of 48 kS/s has 1,875 samples a second
 
 
 def small_bundle(name="small", seed=1):
+    """A small model on the default model's path: behind the front end, with features."""
+    meta = Meta(FrontEndSettings(agc_samples=500.0), has_features=True)
+    return bundle_of(name, seed, meta, window=SHORT_WINDOW, hop=SHORT_HOP, features=COUNT)
+
+
+def level_bundle(name="level", seed=1):
+    """A small model that takes samples as they come: every HOP of them an answer, whatever they hold."""
+    return bundle_of(name, seed, Meta(LevelSettings(agc_samples=500.0)), window=WINDOW, hop=HOP)
+
+
+def bundle_of(name, seed, meta, **live):
     encoder = Encoder(SHAPE, seed=seed)
     heads = {
-        "live": tiny_head(encoder, name="live", mode="live", window=WINDOW, hop=HOP, seed=seed),
-        "other": tiny_head(encoder, name="other", mode="live", window=WINDOW, hop=HOP, seed=seed + 1),
+        "live": tiny_head(encoder, name="live", mode="live", seed=seed, **live),
+        "other": tiny_head(encoder, name="other", mode="live", seed=seed + 1, **live),
         "frames": tiny_head(encoder, name="frames", mode="frame", window=100, hop=100, seed=seed),
     }
-    return Bundle(encoder, heads, Meta(LevelSettings(agc_samples=500.0)), name)
+    return Bundle(encoder, heads, meta, name)
 
 
 # A test machine may be busy with other things for seconds; drops have a test of their own.
@@ -120,9 +134,17 @@ def serving(data: Path, model: Path, *argv, verify=True):
 
 @pytest.fixture(scope="session")
 def model(tmp_path_factory):
-    """The file of a small bundle."""
+    """The file of a small bundle on the default model's path."""
     path = tmp_path_factory.mktemp("model") / "small.safetensors"
     small_bundle().save(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def level_model(tmp_path_factory):
+    """The file of a small bundle that takes samples as they come."""
+    path = tmp_path_factory.mktemp("model") / "level.safetensors"
+    level_bundle().save(path)
     return path
 
 
@@ -130,4 +152,11 @@ def model(tmp_path_factory):
 def service(tmp_path_factory, model):
     """One service for all tests that can share it."""
     with serving(tmp_path_factory.mktemp("service") / "data", model) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def level_service(tmp_path_factory, level_model):
+    """One service for all tests that count windows, or answer noise."""
+    with serving(tmp_path_factory.mktemp("service") / "data", level_model) as running:
         yield running

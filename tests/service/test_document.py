@@ -28,7 +28,7 @@ def test_the_examples_of_the_document_run(service):
     service.until(f"/v1/streams/{stream}", lambda s: s["kept"]["end"] > 24_000)
     for label in ("OOK", "2FSK"):  # so that there is something to fit
         for _ in range(2):
-            service.post("/v1/labels", json={"stream": stream, "label": label, "seconds": 0.1})
+            service.post("/v1/labels", json={"stream": stream, "label": label, "seconds": 0.4})
     ran = []
     for method, path, example in examples(document):
         body = example | {"stream": stream} if "stream" in example else example
@@ -52,7 +52,7 @@ def test_answers_have_the_documented_fields_and_no_others(service):
     service.until(f"/v1/streams/{stream}", lambda s: s["latest"] and s["kept"]["end"] > 24_000)
     service.until(f"/v1/streams/{stream}/predictions", lambda answer: answer["predictions"])
     service.until(f"/v1/events?stream={stream}", lambda answer: answer["events"])
-    label = service.post("/v1/labels", json={"stream": stream, "label": "tone", "seconds": 0.1}).json()
+    label = service.post("/v1/labels", json={"stream": stream, "label": "tone", "seconds": 0.4}).json()
     recording = service.post(f"/v1/streams/{stream}/recordings", json={"seconds": 0.1}).json()["id"]
     checked = set()
     for path, methods in document["paths"].items():

@@ -16,15 +16,15 @@ from service.station import Station
 from streaming.bundle import encoder_sha256, load_bundle
 from streaming.bundle_meta import FederatedRun, Provenance
 from tests.ports import free_port
-from tests.service.conftest import serving, small_bundle
+from tests.service.conftest import level_bundle, serving
 
 CALM, NOISY = "tone:?rate=48k&snr_db=40", "tone:?rate=48k&snr_db=-20"
 
 
 @pytest.fixture(scope="module")
-def taught(tmp_path_factory, model):
+def taught(tmp_path_factory, level_model):
     """A service with labels of a tone and of noise."""
-    with serving(tmp_path_factory.mktemp("taught") / "data", model) as service:
+    with serving(tmp_path_factory.mktemp("taught") / "data", level_model) as service:
         for name, source in (("tone", CALM), ("noise", NOISY)):
             stream = service.stream(source)
             about = service.until(f"/v1/streams/{stream}", lambda s: s["kept"]["end"] > 48_000)
@@ -55,14 +55,14 @@ def test_two_fits_at_once_are_both_in_the_model_that_answers(taught):
 def test_an_activation_during_a_fit_is_not_reverted_by_it(taught, tmp_path):
     for stream in taught.get("/v1/streams").json():  # no taught head is in use that would have to be carried
         taught.http.patch(f"/v1/streams/{stream['id']}", json={"head": "live"})
-    upload(taught, small_bundle(seed=9), tmp_path / "meanwhile.safetensors")
+    upload(taught, level_bundle(seed=9), tmp_path / "meanwhile.safetensors")
     with ThreadPoolExecutor() as pool:
         fit = pool.submit(taught.post, "/v1/heads/late/fit", json={})
         time.sleep(0.02)
         assert taught.post("/v1/models/meanwhile/activate").status_code == 200
         assert fit.result().status_code in (200, 409)
     answering = load_bundle(next(taught.data.rglob(f"{active(taught)['name']}.safetensors")))
-    assert encoder_sha256(answering.encoder) == encoder_sha256(small_bundle(seed=9).encoder)
+    assert encoder_sha256(answering.encoder) == encoder_sha256(level_bundle(seed=9).encoder)
 
 
 def test_a_fit_for_a_stream_that_is_deleted_meanwhile_is_refused(taught):
@@ -77,9 +77,9 @@ def test_a_fit_for_a_stream_that_is_deleted_meanwhile_is_refused(taught):
 
 
 @pytest.fixture
-def running(tmp_path, model):
+def running(tmp_path, level_model):
     """A station in this process, with a stream of a tone."""
-    values = replace(Settings(), data=str(tmp_path / "data"), model=str(model), queue_ms=20_000)
+    values = replace(Settings(), data=str(tmp_path / "data"), model=str(level_model), queue_ms=20_000)
     station = Station(values)
     yield station
     station.close()
@@ -92,7 +92,7 @@ def test_a_fit_whose_base_is_replaced_again_and_again_is_refused_with_a_conflict
             time.sleep(0.01)
         for start in (0, 5_000, 10_000):
             running.label(stream, (start, start + 4_000), name)
-    small_bundle(seed=3).save(tmp_path / "other.safetensors")
+    level_bundle(seed=3).save(tmp_path / "other.safetensors")
     running.models.add("other", (tmp_path / "other.safetensors").read_bytes())
     done = threading.Event()
 
@@ -147,7 +147,7 @@ def readers():
 
 def test_a_radio_is_closed_where_its_head_is_gone_when_it_opens(taught, tmp_path):
     """The radio takes a while to answer, and meanwhile another model is put to use that lacks the head."""
-    bundle = small_bundle(seed=4)
+    bundle = level_bundle(seed=4)
     upload(taught, replace(bundle, heads={"live": bundle.heads["live"]}), tmp_path / "one-head.safetensors")
     taught.post("/v1/models/meanwhile/activate")
     with socket.create_server(("127.0.0.1", free_port())) as server, ThreadPoolExecutor() as pool:
@@ -166,7 +166,7 @@ def test_a_radio_is_closed_where_its_head_is_gone_when_it_opens(taught, tmp_path
 
 def test_the_newest_fitted_models_are_kept_and_those_that_can_be_rolled_back_to(tmp_path, monkeypatch):
     monkeypatch.setattr(store, "KEPT", 3)
-    small_bundle().save(tmp_path / "small.safetensors")
+    level_bundle().save(tmp_path / "small.safetensors")
     raw = (tmp_path / "small.safetensors").read_bytes()
     models = ModelStore(tmp_path / "models", "radio")
     models.add("uploaded", raw)
@@ -187,7 +187,7 @@ def test_the_newest_fitted_models_are_kept_and_those_that_can_be_rolled_back_to(
 
 
 def test_the_federated_round_of_the_model_is_a_metric(tmp_path):
-    bundle = small_bundle()
+    bundle = level_bundle()
     meta = replace(bundle.meta, provenance=Provenance(federation=FederatedRun("main", 7, 0)))
     replace(bundle, meta=meta).save(tmp_path / "federated.safetensors")
     with serving(tmp_path / "data", tmp_path / "federated.safetensors") as service:

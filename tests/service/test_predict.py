@@ -21,6 +21,16 @@ META = {
 
 
 @pytest.fixture(scope="module")
+def model(level_model):
+    return level_model
+
+
+@pytest.fixture(scope="module")
+def service(level_service):
+    return level_service
+
+
+@pytest.fixture(scope="module")
 def expected(model):
     bundle = load_bundle(model)
     predictor = Predictor(bundle, open_engine(bundle.encoder, HOP, "torch"), bundle.sha256)

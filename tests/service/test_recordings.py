@@ -84,25 +84,30 @@ def test_annotations_are_sigmf_of_a_time_range(service, tone):
     assert old["annotations"] == []
 
 
-def test_iqengine_finds_runs_and_reads_the_plug_in(service):
+def test_iqengine_finds_runs_and_reads_the_plug_in(level_service):
     headers = {"Origin": PAGE}
-    names = service.get("/plugins", headers=headers)
+    names = level_service.get("/plugins", headers=headers)
     assert names.json() == ["wavetell"]
     assert names.headers["access-control-allow-origin"] == PAGE
-    assert service.get("/plugins/wavetell").json()["head"].keys() >= {"title", "default", "type", "value"}
+    assert level_service.get("/plugins/wavetell").json()["head"].keys() >= {
+        "title",
+        "default",
+        "type",
+        "value",
+    }
     about = {"file_name": "x", "data_type": "iq/cf32_le", "sample_rate": 48000, "center_freq": 0}
     files = {
         "iq_file": ("x.iq", SAMPLES.tobytes()),
         "metadata_file": ("meta.json", json.dumps(about)),
         "custom_params": ("custom.json", json.dumps({"head": {"value": ""}})),
     }
-    job = service.post("/plugins/wavetell", files=files, headers=headers).json()
+    job = level_service.post("/plugins/wavetell", files=files, headers=headers).json()
     assert job.keys() == {"job_id", "function_name", "file_name", "progress"}
-    service.until(f"/plugins/{job['job_id']}/status", lambda s: s["progress"] == 100)
-    result = service.get(f"/plugins/{job['job_id']}/result").json()
+    level_service.until(f"/plugins/{job['job_id']}/status", lambda s: s["progress"] == 100)
+    result = level_service.get(f"/plugins/{job['job_id']}/result").json()
     assert result["annotations"][0]["core:sample_start"] == 0
     assert sum(note["core:sample_count"] for note in result["annotations"]) == 5000
-    assert service.get("/plugins/nobody/status").status_code == 404
-    assert service.get("/plugins/other").status_code == 404
-    assert service.post("/plugins/wavetell", files={"metadata_file": b"{}"}).status_code == 422
-    assert service.post("/plugins/wavetell", files=files | {"metadata_file": b"[1"}).status_code == 422
+    assert level_service.get("/plugins/nobody/status").status_code == 404
+    assert level_service.get("/plugins/other").status_code == 404
+    assert level_service.post("/plugins/wavetell", files={"metadata_file": b"{}"}).status_code == 422
+    assert level_service.post("/plugins/wavetell", files=files | {"metadata_file": b"[1"}).status_code == 422

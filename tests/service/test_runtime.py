@@ -19,7 +19,7 @@ from streaming.block import Block
 from streaming.engine import open_engine
 from streaming.errors import DeviceLost
 from streaming.pipeline import LivePipeline
-from tests.service.conftest import HOP, small_bundle
+from tests.service.conftest import HOP, level_bundle
 from tests.service.journal import Kept
 
 RNG = np.random.default_rng(5)
@@ -52,7 +52,7 @@ class Played(Source):
 
 @pytest.fixture
 def bundle():
-    return small_bundle()
+    return level_bundle()
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ def test_a_swap_of_the_whole_model_leaves_no_gap_and_answers_as_the_new_one(runt
     stream, found, _ = play(runtime, monkeypatch, SIGNALS[0], go_on=go_on)
     while not found:
         time.sleep(0.01)
-    new = small_bundle("new", seed=2)
+    new = level_bundle("new", seed=2)
     runtime.swap(open_live("new", new, backend="torch"), {stream.id: new.heads["live"]})
     go_on.set()
     finished(runtime, stream)
@@ -165,7 +165,7 @@ def test_another_head_of_the_same_encoder_takes_over_the_states_as_they_are(runt
     stream, found, _ = play(runtime, monkeypatch, SIGNALS[0], go_on=go_on)
     while not found:
         time.sleep(0.01)
-    before, fitted = runtime.pipelines[stream.id], small_bundle("fitted")
+    before, fitted = runtime.pipelines[stream.id], level_bundle("fitted")
     runtime.swap(open_live("fitted", fitted, before=runtime.model), {stream.id: fitted.heads["other"]})
     assert runtime.pipelines[stream.id] is before
     go_on.set()

@@ -10,7 +10,7 @@ from streaming.bundle import load_bundle
 from streaming.head import Head
 from streaming.prediction import UNKNOWN
 from tests.models import tiny_head
-from tests.service.conftest import HOP, WINDOW, serving, small_bundle
+from tests.service.conftest import HOP, WINDOW, level_bundle, serving
 from training.heads.fit import Identity
 
 LIMIT = 0.0
@@ -26,7 +26,7 @@ def detector() -> dict[str, np.ndarray]:
 
 def own_head() -> Head:
     """A model's own head, of embeddings of three entries."""
-    head = tiny_head(small_bundle().encoder, name="live", mode="live", window=WINDOW, hop=HOP)
+    head = tiny_head(level_bundle().encoder, name="live", mode="live", window=WINDOW, hop=HOP)
     parts = {name: getattr(head, name)[:3] for name in ("mean", "scale")}
     head = replace(head, vectors=head.vectors[:, :3], **parts)
     return replace(
@@ -90,7 +90,7 @@ def test_a_head_of_a_model_without_families_has_none():
 
 
 def test_a_bundle_keeps_the_margins_of_its_classes(tmp_path):
-    bundle = small_bundle()
+    bundle = level_bundle()
     size = len(bundle.heads["live"].mean)
     networks = detector()
     networks["open_set_1"] = np.pad(networks["open_set_1"], ((0, 0), (0, size - 1), (0, 0)))
@@ -104,7 +104,7 @@ def test_a_bundle_keeps_the_margins_of_its_classes(tmp_path):
 
 
 def test_the_service_fits_heads_with_families_and_a_detector(tmp_path):
-    bundle = small_bundle()
+    bundle = level_bundle()
     networks = detector()
     size = len(bundle.heads["live"].mean)
     networks["open_set_1"] = np.pad(networks["open_set_1"], ((0, 0), (0, size - 1), (0, 0)))

@@ -7,10 +7,20 @@ from itertools import pairwise
 import pytest
 from websockets.sync.client import connect
 
-from tests.service.conftest import serving, small_bundle
+from tests.service.conftest import level_bundle, serving
 
 CALM = "tone:?rate=48k&snr_db=40"
 NOISY = "tone:?rate=48k&snr_db=-20"
+
+
+@pytest.fixture(scope="module")
+def model(level_model):
+    return level_model
+
+
+@pytest.fixture(scope="module")
+def service(level_service):
+    return level_service
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +140,7 @@ def test_another_encoder_is_uploaded_activated_and_the_taught_head_comes_along(s
     if not service.get("/v1/labels").json()["labels"]:
         teach(service, two)
     service.post("/v1/heads/mine/fit", json={})
-    small_bundle(seed=9).save(tmp_path / "new.safetensors")
+    level_bundle(seed=9).save(tmp_path / "new.safetensors")
     raw = (tmp_path / "new.safetensors").read_bytes()
     answer = service.http.put("/v1/models/new", content=raw)
     assert answer.status_code == 201

@@ -41,7 +41,6 @@ def near(text, count):
     return float(number) * {"B": 1, "kB": 1e3}[unit] == pytest.approx(count, rel=0.005)
 
 
-@pytest.mark.timeout(300)
 def test_stations_join_and_the_page_follows_them_to_the_last_round(browser, tmp_path, model, federation):
     coordinator, tokens = federation
     folders = f"{tmp_path / 'run'},{tmp_path / NAMES[0]}"

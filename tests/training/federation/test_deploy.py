@@ -12,8 +12,8 @@ from streaming.encoder import EncoderShape
 from streaming.engine import open_engine
 from streaming.pipeline import LivePipeline
 from streaming.prediction import NO_SIGNAL
+from tests.service.conftest import level_bundle
 from tests.service.conftest import serving as service_running
-from tests.service.conftest import small_bundle
 from tests.training.federation.support import end, serving, take_part, wait_for
 from training.federation.coordinator.rounds import Coordinator
 from training.federation.manifest import Terms
@@ -40,9 +40,8 @@ def run_station(folder, *options, seconds=200, recipe=RECIPE):
 
 
 @pytest.mark.acceptance
-@pytest.mark.timeout(400)
 def test_the_running_service_switches_to_the_new_encoder_and_the_stations_own_head(tmp_path):
-    small_bundle().save(tmp_path / "small.safetensors")
+    level_bundle().save(tmp_path / "small.safetensors")
     with service_running(tmp_path / "data", tmp_path / "small.safetensors") as service:
         stream = service.stream("tone:?rate=50k")
         service.until(f"/v1/streams/{stream}", lambda answer: answer["latest"])
@@ -91,9 +90,8 @@ def test_what_is_heard_by_a_radio_is_learnt_behind_the_front_end(tmp_path):
 
 
 @pytest.mark.acceptance
-@pytest.mark.timeout(400)
 def test_a_station_learns_from_its_live_streams_buffer_and_keeps_it_here(tmp_path):
-    small_bundle().save(tmp_path / "small.safetensors")
+    level_bundle().save(tmp_path / "small.safetensors")
     with service_running(tmp_path / "data", tmp_path / "small.safetensors") as service:
         stream = service.stream("tone:?rate=50k")
         service.until(f"/v1/streams/{stream}", lambda answer: answer["latest"])

@@ -59,7 +59,6 @@ def in_process(folder, recipe, frames):
     return run.arrays
 
 
-@pytest.mark.timeout(400)
 def test_four_station_processes_give_what_one_process_gives(tmp_path):
     model = over_http(tmp_path, SMALL, FRAMES)
     simulated = final_model(simulate(tmp_path / "simulation", SMALL, frames=FRAMES))

@@ -35,7 +35,6 @@ def test_flower_gives_the_same_global_model(tmp_path, precision):
 
 
 @pytest.mark.acceptance
-@pytest.mark.timeout(600)
 def test_stations_on_flower_learn_what_stations_in_one_process_learn(tmp_path):
     need(FLOWER.exists(), "Flower's environment (make flower)")
     manifest, model = make_manifest("flower", SMALL, 0)

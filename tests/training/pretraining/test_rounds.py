@@ -75,7 +75,6 @@ def test_a_round_is_the_mean_of_what_the_clients_trained(tmp_path):
         assert np.allclose(array, mean, rtol=1e-6, atol=1e-8)
 
 
-@pytest.mark.timeout(300)  # each of its four processes imports torch three times
 def test_a_run_killed_again_and_again_ends_with_the_same_bits_for_any_workers(tmp_path):
     whole = open_run(tmp_path / "whole", RECIPE, CLIENTS, 5, resume=False)
     federate(whole, workers=1)
