@@ -27,7 +27,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import combinations
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 from streaming import open_set
 from streaming.checked import Checked, Range, annotations, as_json
 from streaming.errors import InputError
+from streaming.naming import Name, Names
 from streaming.prediction import UNKNOWN
 
 Mode = Literal["frame", "live"]
@@ -58,15 +59,6 @@ OPTIONAL = (
     "open_set_2",
     "open_set_3",
 )
-
-
-class Named(NamedTuple):
-    """What a head says of some embeddings, in words."""
-
-    labels: list[str]  # a class, a family, or UNKNOWN
-    families: list[str | None]  # the likeliest, None where the head has none or the label is UNKNOWN
-    probability: Floats  # (m,), of the label; of the likeliest class where the label is UNKNOWN
-    probabilities: Floats  # (m, k)
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,52 +207,26 @@ class Head(Checked):
         """The class of each embedding, -1 for unknown, and its probabilities."""
         probabilities = self.probabilities(embeddings)
         best = probabilities.argmax(1)
-        sure = self.family_probabilities(probabilities).max(1) if self.families else probabilities.max(1)
-        known = sure >= self.threshold
+        sure = self.names.family_probabilities(probabilities) if self.families else probabilities
+        known = sure.max(1) >= self.threshold
         if self._open_set:
             margin = 0.0 if self.outlier_margin is None else self.outlier_margin[best]
             known &= self.outlier_odds(embeddings) <= self.outlier_limit + margin
         return np.where(known, best, -1), probabilities
 
-    def name_all(self, embeddings: NDArray[np.float32]) -> Named:
-        """What each embedding is: its class, or its family where the class is not certain, or unknown."""
+    def name_all(self, embeddings: NDArray[np.float32]) -> tuple[list[Name], Floats]:
+        """What each embedding is, class, family or unknown, and its probabilities (m, k)."""
         chosen, probabilities = self.answer(embeddings)
-        best = probabilities.max(1)
-        if not self.families:
-            labels = [self.classes[i] if i >= 0 else UNKNOWN for i in chosen.tolist()]
-            return Named(labels, [None] * len(labels), best, probabilities)
-        together = self.family_probabilities(probabilities)
-        family = [self.known_families[i] for i in together.argmax(1).tolist()]
-        exact = best >= self.certain
-        labels = [
-            UNKNOWN if i < 0 else (self.classes[i] if sure else of)
-            for i, sure, of in zip(chosen.tolist(), exact.tolist(), family, strict=True)
+        names = [
+            self.names.of(row) if index >= 0 else Name(UNKNOWN, None, float(row.max()))
+            for index, row in zip(chosen.tolist(), probabilities, strict=True)
         ]
-        families = [
-            None if i < 0 else (self.families[i] if sure else of)
-            for i, sure, of in zip(chosen.tolist(), exact.tolist(), family, strict=True)
-        ]
-        probability = np.where(exact | (chosen < 0), best, together.max(1))
-        return Named(labels, families, probability, probabilities)
+        return names, probabilities
 
     @cached_property
-    def family_of(self) -> dict[str, str]:
-        """The family of each class, where the head knows families."""
-        return dict(zip(self.classes, self.families, strict=False))
-
-    @cached_property
-    def known_families(self) -> tuple[str, ...]:
-        """Each family once, in the order of the classes."""
-        return tuple(dict.fromkeys(self.families))
-
-    def family_probabilities(self, probabilities: Floats) -> Floats:
-        """Probabilities of the classes (m, k) added up by family, (m, families)."""
-        return np.asarray(probabilities @ self._members)
-
-    @cached_property
-    def _members(self) -> Floats:
-        """1 where a class (k) is of a family, (k, families)."""
-        return np.array([[of == family for family in self.known_families] for of in self.families], float)
+    def names(self) -> Names:
+        """What its answers are called."""
+        return Names(self.classes, self.families, self.certain)
 
     def outlier_odds(self, embeddings: NDArray[np.float32]) -> Floats:
         """Embeddings (m, D) to log odds (m,) that they are of no class of the head."""

@@ -258,18 +258,16 @@ def answers(
         Prediction(
             start=start,
             end=end,
-            label=label,
-            probability=float(probability),
+            label=name.label,
+            probability=name.probability,
             probabilities=row,
             past="warm",
             utc_ns=block.utc_at(start),
             clock=block.clock,
             begin=start,
-            family=family,
+            family=name.family,
         )
-        for (start, end), label, family, probability, row in zip(
-            spans, *head.name_all(embeddings), strict=True
-        )
+        for (start, end), name, row in zip(spans, *head.name_all(embeddings), strict=True)
     ]
 
 

@@ -7,12 +7,9 @@ over its hops, and its label is what the head calls that mean.
 """
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
 
 from streaming.head import Head
+from streaming.naming import Name, Names, agree
 from streaming.prediction import NO_SIGNAL, UNKNOWN, Prediction
 
 
@@ -22,43 +19,6 @@ class Report:
 
     prediction: Prediction
     hops: int
-
-
-class Names(NamedTuple):
-    """What the head calls things; see `streaming.head` for families and when a class is certain."""
-
-    classes: tuple[str, ...]
-    families: tuple[str, ...] = ()  # of each class
-    certain: float = 0.0
-
-    def of(self, probabilities: NDArray[np.float64]) -> "Name":
-        """The likeliest class, or the likeliest family where the class is not certain."""
-        best = int(probabilities.argmax())
-        probability = float(probabilities[best])
-        if not self.families:
-            return Name(self.classes[best], None, probability)
-        if probability >= self.certain:
-            return Name(self.classes[best], self.families[best], probability)
-        together: dict[str, float] = {}
-        for family, value in zip(self.families, probabilities.tolist(), strict=True):
-            together[family] = together.get(family, 0.0) + value
-        family = max(together, key=together.__getitem__)
-        return Name(family, family, together[family])
-
-
-class Name(NamedTuple):
-    """A label, its family where there is one, and how probable it is."""
-
-    label: str
-    family: str | None
-    probability: float
-
-    def agrees(self, other: "Name | Prediction") -> bool:
-        """Whether both say the same, as far as the less certain one says it."""
-        if self.label == other.label:
-            return True
-        vague = self.label == self.family or other.label == other.family
-        return vague and self.family is not None and self.family == other.family
 
 
 class Run:
@@ -112,19 +72,14 @@ def drawn_together(predictions: list[Prediction], head: Head) -> Report:
     run = Run(heard[0])
     for prediction in heard[1:]:
         run.add(prediction)
-    return run.report(names_of(head))
-
-
-def names_of(head: Head) -> Names:
-    """What this head calls things."""
-    return Names(head.classes, head.families, head.certain)
+    return run.report(head.names)
 
 
 def open_reporter(head: Head, rate_hz: float, report_ms: float) -> "Reporter":
     """A reporter for this head; a change must hold for a whole window and a quarter of the interval."""
     interval = max(1, round(rate_hz * report_ms / 1000))
     lasting = interval // 4 // head.hop * head.hop
-    return Reporter(names_of(head), interval, head.window // head.hop, lasting)
+    return Reporter(head.names, interval, head.window // head.hop, lasting)
 
 
 class Reporter:
@@ -152,10 +107,10 @@ class Reporter:
         if self.run is None:
             self.run = Run(prediction)
             return reports
-        agrees = self.run.name(self.names).agrees(prediction)
-        if agrees or (self.other and not name_of(self.other[0]).agrees(prediction)):
+        agrees = agree(self.run.name(self.names), prediction)
+        if agrees or (self.other and not agree(self.other[0], prediction)):
             self.merge()
-            agrees = self.run.name(self.names).agrees(prediction)
+            agrees = agree(self.run.name(self.names), prediction)
         if agrees:
             self.run.add(prediction)
         else:
@@ -186,8 +141,3 @@ class Reporter:
         report = self.run.report(self.names)
         self.run = None
         return [report]
-
-
-def name_of(prediction: Prediction) -> Name:
-    """What one hop was called."""
-    return Name(prediction.label, prediction.family, prediction.probability)

@@ -132,7 +132,7 @@ class Answers:
         }
         self.latest = message
         self.hub.publish(f"{self.stream.id}/reports", json.dumps(message), keep=True)
-        event = self.detector.push(short, self.head.family_of)
+        event = self.detector.push(short, self.head.names.family_of)
         if event:
             self.journal.publish(event)
 

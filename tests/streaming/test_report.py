@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from streaming.naming import Names
 from streaming.prediction import Prediction
-from streaming.report import Names, Reporter
+from streaming.report import Reporter
 
 NAMES = Names(("A", "B"))
 

@@ -60,11 +60,11 @@ class Judged:
 def judge(head: Head, embeddings: Embeddings, truth: Sequence[str], snr_db: NDArray[np.float32]) -> Judged:
     """The head's answers for these embeddings."""
     chosen, probabilities = head.answer(embeddings)
-    together = head.family_probabilities(probabilities)
+    together = head.names.family_probabilities(probabilities)
     return Judged(
         np.array(truth),
         np.array(head.classes)[probabilities.argmax(1)],
-        np.array(head.known_families)[together.argmax(1)],
+        np.array(head.names.known_families)[together.argmax(1)],
         probabilities.max(1),
         together.max(1),
         np.asarray(chosen < 0),

@@ -13,7 +13,7 @@ from streaming.engine import Engine
 from streaming.head import Head
 from streaming.pipeline import LivePipeline, choose_head
 from streaming.prediction import NO_SIGNAL, UNKNOWN, Prediction
-from streaming.report import Run, names_of
+from streaming.report import Run
 from training.evaluation.exam.labels import families_of
 from training.signals.classes import FAMILIES
 
@@ -57,7 +57,7 @@ def emissions_of(bundle: Bundle, engine: Engine, blocks: Iterable[Block]) -> lis
             rate_hz = block.rate_hz
             collect(runs, pipeline.push(block))
         collect(runs, pipeline.flush())
-    return [found(run.report(names_of(head)).prediction, head, rate_hz) for run in runs.values()]
+    return [found(run.report(head.names).prediction, head, rate_hz) for run in runs.values()]
 
 
 def collect(runs: dict[int, Run], predictions: Iterable[Prediction]) -> None:

@@ -91,4 +91,4 @@ def read_label(text: str, families: Mapping[str, str] | None = None) -> Truth:
 
 def families_of(head: Head) -> dict[str, str]:
     """The family of each class of a model; a class that nobody knows is a family of its own."""
-    return {name: head.family_of.get(name) or read_label(name).family for name in head.classes}
+    return {name: head.names.family_of.get(name) or read_label(name).family for name in head.classes}
