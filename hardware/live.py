@@ -16,6 +16,7 @@ import numpy as np
 from hardware.arrival import ArrivalClock
 from hardware.soapy_api import CORRUPTION, OVERFLOW, TIME_ERROR, TIMEOUT, Read
 from hardware.source import Counts, Source
+from streaming.backoff import Backoff
 from streaming.block import Block, Clock, Gap, Samples
 from streaming.errors import SourceError
 
@@ -52,7 +53,7 @@ class LiveSource(Source):
         self._gap: Gap | None = None  # before the buffer
         self._cause: str | None = None  # why samples may be missing before the next read
         self._present = True
-        self._backoff_s = BACKOFF_S[0]
+        self._backoff = Backoff(*BACKOFF_S)
         self._quiet_since: float | None = None
 
     @abstractmethod
@@ -97,7 +98,7 @@ class LiveSource(Source):
         now = time.monotonic()
         if read.got > 0:
             self._quiet_since = None
-            self._backoff_s = BACKOFF_S[0]
+            self._backoff.reset()
             return self._take(read, now, waited_s=now - began)
         return self._fault(read.got or TIMEOUT, began, now)
 
@@ -202,10 +203,9 @@ class LiveSource(Source):
 
     def _return(self) -> None:
         """Wait, then try to open the device again."""
-        self._closed.wait(self._backoff_s)
+        self._closed.wait(self._backoff.next_s())
         if self._closed.is_set():
             return
-        self._backoff_s = min(2 * self._backoff_s, BACKOFF_S[1])
         try:
             self._connect()
         except SourceError as error:

@@ -207,8 +207,7 @@ class Head(Checked):
         """The class of each embedding, -1 for unknown, and its probabilities."""
         probabilities = self.probabilities(embeddings)
         best = probabilities.argmax(1)
-        sure = self.names.family_probabilities(probabilities) if self.families else probabilities
-        known = sure.max(1) >= self.threshold
+        known = self.names.confidence(probabilities) >= self.threshold
         if self._open_set:
             margin = 0.0 if self.outlier_margin is None else self.outlier_margin[best]
             known &= self.outlier_odds(embeddings) <= self.outlier_limit + margin

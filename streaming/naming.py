@@ -66,6 +66,12 @@ class Names:
         family = self.known_families[int(together.argmax())]
         return Name(family, family, float(together.max()))
 
+    def confidence(self, probabilities: Floats) -> Floats:
+        """(m, k) to (m,): of the likeliest family, or of the likeliest class where there are no families."""
+        return np.asarray(
+            (self.family_probabilities(probabilities) if self.families else probabilities).max(1)
+        )
+
     @cached_property
     def family_of(self) -> dict[str, str]:
         """The family of each class, where there are families."""

@@ -8,9 +8,10 @@ import time
 from collections.abc import Callable, Collection
 
 from service.live.streams import Stream
+from streaming.backoff import Backoff
 from streaming.errors import WavetellError
 
-FIRST_S, LONGEST_S = 3.0, 60.0
+BACKOFF_S = (3.0, 60.0)  # first and longest wait
 STEADY_S = 60.0  # that a stream must run before its back-off restarts
 
 
@@ -19,7 +20,7 @@ class Retry:
 
     def __init__(self, streams: Callable[[], Collection[Stream]]) -> None:
         self._streams = streams
-        self._tries: dict[str, tuple[float, float]] = {}  # id -> when the next try is due, the wait before it
+        self._tries: dict[str, tuple[float, Backoff]] = {}  # id -> when the next try is due, and those after
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="retry", daemon=True)
 
@@ -39,18 +40,20 @@ class Retry:
         """Restart each failed stream that is due."""
         streams = {stream.id: stream for stream in self._streams()}
         self._tries = {
-            stream_id: (due, wait)
-            for stream_id, (due, wait) in self._tries.items()
+            stream_id: (due, backoff)
+            for stream_id, (due, backoff) in self._tries.items()
             if stream_id in streams and (streams[stream_id].state == "failed" or now < due + STEADY_S)
         }
         for stream in streams.values():
             if stream.state != "failed":
                 continue
-            due, wait = self._tries.setdefault(stream.id, (now + FIRST_S, FIRST_S))
+            if stream.id not in self._tries:
+                backoff = Backoff(*BACKOFF_S)
+                self._tries[stream.id] = (now + backoff.next_s(), backoff)
+            due, backoff = self._tries[stream.id]
             if now < due:
                 continue
-            wait = min(LONGEST_S, 2 * wait)
-            self._tries[stream.id] = (now + wait, wait)
+            self._tries[stream.id] = (now + backoff.next_s(), backoff)
             try:
                 stream.start()
             except WavetellError as error:

@@ -82,7 +82,7 @@ def inherit(head: Head, base: Head, lesson: Lesson) -> Head:
     outlier, so each class has a margin that lets all but a few of its labelled windows pass.
     """
     if base.families:
-        families = tuple(base.family_of.get(name, name) for name in head.classes)
+        families = tuple(base.names.family_of.get(name, name) for name in head.classes)
         head = replace(head, families=families, certain=base.certain)
     if base.open_set_1 is None:
         return head
@@ -174,8 +174,7 @@ def held_out(lesson: Lesson) -> list[NDArray[np.bool_]]:
 
 def confidence(head: Head, rows: NDArray[np.float32]) -> Floats:
     """What is held against the head's threshold, (n,)."""
-    probabilities = head.probabilities(rows)
-    return np.asarray((head.family_probabilities(probabilities) if head.families else probabilities).max(1))
+    return head.names.confidence(head.probabilities(rows))
 
 
 def confusion(head: Head, lesson: Lesson) -> Confusion:

@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from collections import deque
 from typing import Any
 
+from streaming.backoff import Backoff
+
 log = logging.getLogger(__name__)
 
 DEPTH = 10_000  # events that wait while the other side is away; then the oldest go, counted
@@ -56,7 +58,7 @@ class Sink(ABC):
         self.lost += len(self._queue)
 
     def _run(self) -> None:
-        backoff_s = BACKOFF_S[0]
+        backoff = Backoff(*BACKOFF_S)
         while True:
             with self._wake:
                 self._wake.wait_for(lambda: self._queue or self._stopping.is_set())
@@ -67,11 +69,10 @@ class Sink(ABC):
                 taken = self.deliver(event)
             except Away as error:
                 log.warning("sink %s is away, %d events wait: %s", self.name, len(self._queue), error)
-                if self._stopping.wait(backoff_s):
+                if self._stopping.wait(backoff.next_s()):
                     break
-                backoff_s = min(2 * backoff_s, BACKOFF_S[1])
                 continue
-            backoff_s = BACKOFF_S[0]
+            backoff.reset()
             self.sent += taken
             self.lost += not taken
             with self._wake:

@@ -66,12 +66,12 @@ def test_known_classes_keep_their_family_and_a_new_one_is_its_own():
 def test_an_outlier_stays_unknown_and_a_taught_class_does_not():
     given = lesson(*KINDS)
     head, after = teach(given)
-    answers = np.array(head.name_all(given.rows).labels)
+    answers = np.array([name.label for name in head.name_all(given.rows)[0]])
     for c, name in enumerate(given.classes):  # the detector was never trained on the third
         assert np.mean(answers[given.truth == c] == name) > 0.95
         assert after[name].get(name, 0) > 0.9 * 120
     outliers = lesson(("QPSK", (-1, 0), 0.4), ("2FSK", (1, 0), 0.4)).rows
-    assert np.mean(np.array(head.name_all(outliers).labels) == UNKNOWN) > 0.95
+    assert np.mean([name.label == UNKNOWN for name in head.name_all(outliers)[0]]) > 0.95
 
 
 def test_the_threshold_is_chosen_on_labels_that_the_head_has_not_seen():
@@ -122,7 +122,7 @@ def test_the_service_fits_heads_with_families_and_a_detector(tmp_path):
         for label, stream in streams.items():
             service.until(f"/v1/streams/{stream}", lambda s, label=label: s["latest"]["label"] == label)
     head = load_bundle(next((tmp_path / "data").rglob(f"{fitted['model']}.safetensors"))).heads["mine"]
-    assert head.family_of == {"A": "AM", "hiss": "hiss"}
+    assert head.names.family_of == {"A": "AM", "hiss": "hiss"}
     assert head.certain == 0.4
     np.testing.assert_array_equal(head.open_set_1, networks["open_set_1"])
     assert head.threshold > 0

@@ -165,7 +165,7 @@ WIDE = {"w": (250, 100), "v": (40,)}  # 100 kB: an upload takes more than one pa
 
 @pytest.mark.parametrize("way", ["up", "down"])
 def test_a_connection_cut_at_every_tenth_of_its_bytes_changes_nothing(tmp_path, monkeypatch, way):
-    monkeypatch.setattr("training.federation.station.client.LONGEST_S", 0.2)
+    monkeypatch.setattr("training.federation.station.client.BACKOFF_S", (0.1, 0.2))
     coordinator, tokens = federation(tmp_path / "run", rounds=12, names=("s1",), shapes=WIDE)
     rng = np.random.default_rng(0)
     delta = {n: np.asarray(0.01 * rng.standard_normal(s), np.float32) for n, s in WIDE.items()}

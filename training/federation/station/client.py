@@ -8,12 +8,14 @@ import random
 import ssl
 import time
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
 
 import httpx
 
+from streaming.backoff import Backoff
 from streaming.errors import WavetellError
 from training.federation.codec import sha256_of
 from training.federation.errors import Problem
@@ -23,17 +25,9 @@ from training.federation.media import as_precision, digest_header, media_type, p
 log = logging.getLogger(__name__)
 WAIT_S = 50.0  # of a long poll
 TIMEOUT_S = 30.0
-AGAIN = {
-    400,
-    408,
-    429,
-    500,
-    502,
-    503,
-    504,
-    507,
-}  # damaged on the way, too much at once, or not the station's fault
-FIRST_S, LONGEST_S = 0.1, 30.0  # between tries
+# Damaged on the way, too much at once, or not the station's fault.
+AGAIN = {400, 408, 429, 500, 502, 503, 504, 507}
+BACKOFF_S = (0.1, 30.0)  # first and longest pause between tries
 
 
 class Exchange(Protocol):
@@ -143,16 +137,15 @@ class HttpExchange:
 
     def _tries(self) -> "Iterator[Attempt]":
         """Attempts until one does not fail, with growing pauses."""
-        start, pause = time.monotonic(), FIRST_S
-        while True:
+        start, backoff = time.monotonic(), Backoff(*BACKOFF_S)
+        for number in count():
             attempt = Attempt()
             yield attempt
             if time.monotonic() - start > self.patience_s:
                 raise WavetellError(f"{self.http.base_url} cannot be reached: {attempt.error}")
-            if pause == FIRST_S:
+            if number == 0:
                 log.warning("trying again: %s", attempt.error)
-            time.sleep(max(attempt.wait_s, pause * random.uniform(0.5, 1.0)))
-            pause = min(2 * pause, LONGEST_S)
+            time.sleep(max(attempt.wait_s, backoff.next_s() * random.uniform(0.5, 1.0)))
 
     def close(self) -> None:
         """Close the connections."""
