@@ -7,6 +7,7 @@ is written last: a label that can be listed is whole, and it survives a kill -9.
 import io
 import json
 import time
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -89,14 +90,19 @@ class LabelStore:
 
     def list(self) -> list[Label]:
         """Every label, oldest first."""
-        return [read_label(path) for path in sorted(self.folder.glob("*.sigmf-meta"))]
+        labels = []
+        for path in sorted(self.folder.glob("*.sigmf-meta")):
+            with suppress(FileNotFoundError):  # taken back meanwhile
+                labels.append(read_label(path))
+        return labels
 
     def remove(self, label_id: str) -> None:
         """Forget a label."""
         meta = self._path(checked_name(label_id, "label"), "sigmf-meta")
-        if not meta.exists():
-            raise NotFound(f"there is no label {label_id}")
-        meta.unlink()
+        try:
+            meta.unlink()
+        except FileNotFoundError:
+            raise NotFound(f"there is no label {label_id}") from None
         for suffix in ("npy", "sigmf-data"):
             self._path(label_id, suffix).unlink(missing_ok=True)
 
@@ -106,9 +112,12 @@ class LabelStore:
 
     def embeddings(self, label: Label, embedder: Embedder) -> NDArray[np.float32]:
         """Its embeddings: those that are stored if they are this model's, else made again."""
-        if (label.encoder_sha256, label.window, label.hop) == embedder.key:
-            return np.asarray(np.load(self._path(label.id, "npy"), allow_pickle=False), np.float32)
-        return embedder.embed(self.samples(label), label.past, label.rate_hz)
+        try:
+            if (label.encoder_sha256, label.window, label.hop) == embedder.key:
+                return np.asarray(np.load(self._path(label.id, "npy"), allow_pickle=False), np.float32)
+            return embedder.embed(self.samples(label), label.past, label.rate_hz)
+        except FileNotFoundError:
+            raise NotFound(f"label {label.id} was taken back meanwhile; fit again") from None
 
     def put_embeddings(self, label_id: str, rows: NDArray[np.float32]) -> None:
         """Store embeddings."""

@@ -4,9 +4,10 @@ Each is a SigMF pair; the answers that history has for it become its annotations
 """
 
 import json
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +33,18 @@ class Running:
     recorder: Recorder
     stream: Stream
     first: int | None = None  # sample of the stream that is the recording's first
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def push(self, block: Block) -> None:
         """Write a block; called by the stream's reader."""
-        self.first = block.index if self.first is None else self.first
-        self.recorder.push(block)
+        with self.lock:
+            self.first = block.index if self.first is None else self.first
+            self.recorder.push(block)
+
+    def close(self) -> None:
+        """End the recording; a block that is being written comes first."""
+        with self.lock:
+            self.recorder.close()
 
 
 class RecordingStore:
@@ -78,8 +86,8 @@ class RecordingStore:
             raise NotFound(f"recording {recording} is not being made")
         if running.push in running.stream.taps:
             running.stream.taps.remove(running.push)
-        running.recorder.close()
-        if running.first is not None:
+        running.close()
+        if running.first is not None and running.recorder.samples:
             self._annotate(running, running.first)
 
     def end(self, stream: Stream) -> None:

@@ -6,6 +6,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from service.errors import Conflict, NotFound
@@ -15,6 +16,7 @@ from service.settings import Settings
 from service.station import Station
 from streaming.bundle import encoder_sha256, load_bundle
 from streaming.bundle_meta import FederatedRun, Provenance
+from streaming.embedding import Embedder
 from tests.ports import free_port
 from tests.service.conftest import level_bundle, serving
 
@@ -139,6 +141,51 @@ def test_a_recording_of_a_deleted_stream_is_finished(running):
     running.remove(stream)
     assert not running.recordings.running
     assert running.recordings.path(recording, "sigmf-data").stat().st_size >= 8 * 1000
+
+
+class SlowBlock:
+    """A block that is still being written when the recording is finished."""
+
+    index, rate_hz, utc_ns, freq_hz, gap = 0, 48_000.0, 0, None, None
+
+    def __init__(self):
+        self.writing, self.go_on = threading.Event(), threading.Event()
+
+    @property
+    def samples(self):
+        self.writing.set()
+        assert self.go_on.wait(10)
+        return np.ones(1000, np.complex64)
+
+
+def test_a_recording_that_is_finished_while_its_first_block_is_written_has_that_block(running):
+    stream, block = running.create(CALM, "a tone"), SlowBlock()
+    stream.pause()
+    recording = running.record(stream, None)
+    with ThreadPoolExecutor() as pool:
+        written = pool.submit(stream.taps[0], block)
+        assert block.writing.wait(10)
+        finished = pool.submit(running.recordings.finish, recording)
+        time.sleep(0.05)
+        block.go_on.set()
+        written.result()
+        finished.result()
+    assert running.recordings.path(recording, "sigmf-data").stat().st_size == 8 * 1000
+
+
+def test_a_label_that_is_taken_back_meanwhile_is_left_out_of_the_list_and_refused_in_a_fit(running):
+    stream = running.create(CALM, "a tone")
+    while stream.ring.span[1] < 10_000:
+        time.sleep(0.01)
+    label = running.label(stream, (2_000, 6_000), "tone")
+    running.labels.remove(label.id)
+    with pytest.raises(NotFound):
+        running.labels.remove(label.id)
+    (running.labels.folder / "gone.sigmf-meta").symlink_to("nowhere")  # listed, and gone when it is read
+    assert running.labels.list() == []
+    embedder = Embedder(running.model.bundle, running.model.predictor.engine, running.model.default)
+    with pytest.raises(NotFound, match="taken back"):
+        running.labels.embeddings(label, embedder)
 
 
 def readers():
