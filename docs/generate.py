@@ -39,7 +39,7 @@ PYTHON = {
         "streaming.engine.open_engine",
         "streaming.pipeline.LivePipeline",
         "streaming.prediction.Prediction",
-        "streaming.prediction.as_json",
+        "service.schemas.answers.Answer",
         "streaming.report.open_reporter",
     ),
     "Below the pipeline": (

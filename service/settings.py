@@ -42,11 +42,11 @@ class Settings:
     )
     ring_mb: int = setting(128, "and at most so many megabytes")
     max_streams: int = setting(16, "streams at once")
-    event_hits: int = setting(3, "hops that a new answer must come in before it is an event")
+    event_hits: int = setting(3, "hops in which a new label must come before it is an event")
     event_ms: int = setting(200, "and milliseconds that it must last")
     history: str = setting("", "postgresql:// URL of the history; empty means SQLite in the data folder")
     keep_days: int = setting(30, "days that history is kept")
-    keep_mb: int = setting(500, "megabytes that history may take; beyond, the oldest goes")
+    keep_mb: int = setting(500, "megabytes that history may take; beyond, the oldest is deleted")
     recordings_mb: int = setting(2000, "megabytes that recordings may take together")
     labels_mb: int = setting(1000, "megabytes that labelled stretches may take together")
     sinks: str = setting(
@@ -66,7 +66,7 @@ class Settings:
         "http://localhost:3000,http://127.0.0.1:3000", "IQEngine pages that may use /plugins"
     )
     max_body_mb: int = setting(64, "megabytes that a request may have")
-    max_rate: int = setting(200, "requests a second that one client may send")
+    max_rate: int = setting(200, "requests per second that one client may send")
     max_connections: int = setting(256, "connections at once; one address may have half of them")
 
 

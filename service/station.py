@@ -1,7 +1,6 @@
 """Everything that runs in one service: streams, model, history, labels, and how they change."""
 
 import hashlib
-import json
 from pathlib import Path
 
 from hardware import source_address
@@ -15,11 +14,12 @@ from service.live.wanted import Wanted, WantedStreams
 from service.models.live import LiveModel
 from service.models.owner import ModelOwner
 from service.models.store import ModelStore
+from service.schemas.labels import Label
 from service.settings import Settings
 from service.sinks import open_sinks
 from service.storage.database import open_database
 from service.storage.history import History
-from service.storage.labels import Label, LabelStore
+from service.storage.labels import LabelStore
 from service.storage.recordings import RecordingStore
 from streaming.embedding import Embedder
 from streaming.errors import ConfigError, WavetellError
@@ -162,11 +162,13 @@ class Station:
         model, answers = self.model, self.runtime.answers.get(stream.id)
         head = model.heads.get(answers.head.name if answers else "", model.default)
         embedder = Embedder(model.bundle, model.predictor.engine, head)
-        return self.labels.add(stream.id, stream.ring, span, label, embedder)
+        run = answers.runs.longest(*span) if answers else None
+        return self.labels.add(stream, span, label, embedder, run)
 
     def _tell(self, event: Event) -> None:
         """An event is on disk: give it to every reader and sink."""
-        self.hub.publish("events", json.dumps(event.describe()))
-        self.hub.publish(f"{event.stream}/reports", json.dumps(event.describe()))
+        described = event.describe()
+        self.hub.publish("events", described.model_dump_json())
+        self.hub.publish(f"{event.stream}/reports", described.model_dump_json())
         for sink in self.sinks:
-            sink.put(event.describe())
+            sink.put(described)

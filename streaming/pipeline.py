@@ -55,6 +55,8 @@ class LivePipeline:
         self.begin, self.step = 0.0, 1.0  # where the states were last empty; source samples to one since
         self.beginning: Past = "cold"
         self.hops = 0  # completed since `begin`
+        self.emission = 0  # number of the newest
+        self.freq_hz: float | None = None  # the source's, at `begin`
         self._short: Windows | None = None  # the newest, as long as it is not full
         self._block: Block | None = None  # the newest
 
@@ -107,6 +109,7 @@ class LivePipeline:
             self.features.reset()
             self.changes.reset()
         self.begin, self.step, self.beginning, self.hops = item.start, item.step, item.begins, 0
+        self.emission, self.freq_hz = self.emission + 1, block.freq_hz
         return found
 
     def answer(self, block: Block, item: Stretch, hops: Hops) -> list[Prediction]:
@@ -155,9 +158,11 @@ class LivePipeline:
                 prediction,
                 past=self._past(end, length),
                 begin=round(self.begin),
+                emission=self.emission,
                 snr_db=known.snr_db if known else None,
                 bandwidth_hz=known.bandwidth if known else None,
                 offset_hz=known.offset if known else None,
+                centre_hz=self.freq_hz + known.offset if known and self.freq_hz is not None else None,
             )
             for prediction, end, length, known in zip(
                 found, ends.tolist(), lengths.tolist(), estimates, strict=True

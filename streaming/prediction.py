@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,10 +33,12 @@ class Prediction:
     utc_ns: int | None = None  # of `start`
     clock: Clock = "host"
     begin: int = 0  # where the states were last restarted: the first sample of this signal, or silence
-    # What the front end measured, None where there is none; in hertz, the offset from the source's centre.
+    emission: int | None = None  # which of the stream's, counted from 1; None where there is no signal
+    # What the front end measured, None without a front end.
     snr_db: float | None = None  # in the occupied bandwidth
     bandwidth_hz: float | None = None
-    offset_hz: float | None = None
+    offset_hz: float | None = None  # of the emission's centre from the source's
+    centre_hz: float | None = None  # of the emission, where the source's frequency is known
     family: str | None = None  # of the label
 
 
@@ -48,40 +50,3 @@ def utc_text(utc_ns: int) -> str:
     """
     seconds, nanoseconds = divmod(utc_ns, 1_000_000_000)
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{nanoseconds // 1000:06d}Z"
-
-
-def as_json(prediction: Prediction, classes: tuple[str, ...]) -> dict[str, Any]:
-    """The prediction as people and programs read it."""
-    answer: dict[str, Any] = {}
-    if prediction.utc_ns is not None:
-        answer |= {"time": utc_text(prediction.utc_ns), "clock": prediction.clock}
-    return (
-        answer
-        | {
-            "start": prediction.start,
-            "end": prediction.end,
-            "label": prediction.label,
-            "probability": round(prediction.probability, 4),
-            "probabilities": {
-                name: round(float(p), 4) for name, p in zip(classes, prediction.probabilities, strict=True)
-            },
-            "past": prediction.past,
-        }
-        | measured(prediction)
-    )
-
-
-def measured(prediction: Prediction) -> dict[str, Any]:
-    """What only some models and signals have, where this one has it."""
-    found = {
-        "family": prediction.family,
-        "snr_db": rounded(prediction.snr_db, 1),
-        "bandwidth_hz": rounded(prediction.bandwidth_hz, 0),
-        "offset_hz": rounded(prediction.offset_hz, 0),
-    }
-    return {name: value for name, value in found.items() if value is not None}
-
-
-def rounded(value: float | None, digits: int) -> float | None:
-    """As many digits as are significant."""
-    return None if value is None else round(value, digits)

@@ -62,6 +62,7 @@ class Run:
             snr_db=self.last.snr_db,
             bandwidth_hz=self.last.bandwidth_hz,
             offset_hz=self.last.offset_hz,
+            centre_hz=self.last.centre_hz,
         )
         return Report(drawn, self.hops)
 

@@ -7,7 +7,6 @@ import threading
 import time
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -86,7 +85,7 @@ class Outcome:
     silent: int = 0  # readers that never read
     readers: int = 0  # who were there at the end; the service lets go of those who answer no ping
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, float]:
         """The numbers that matter."""
         p50, p99, worst = 1000 * np.quantile(self.latencies_s or [np.nan], [0.5, 0.99, 1.0])
         return {

@@ -4,7 +4,6 @@ import http.client
 import threading
 import time
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -33,7 +32,7 @@ class Throughput:
             sum(part.seconds for part in parts), [each for part in parts for each in part.latencies_s]
         )
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, float]:
         """The numbers that matter."""
         p50, p99 = np.quantile(self.latencies_s, [0.5, 0.99])
         return {"per_second": self.per_second, "p50_ms": 1000 * float(p50), "p99_ms": 1000 * float(p99)}

@@ -17,12 +17,12 @@ from contextlib import closing
 from hardware import open_source
 from hardware.address import source_address
 from hardware.source import Source
+from service.schemas.answers import Answer
 from service.settings import add_settings, settings
 from streaming.bundle import load_bundle
 from streaming.engine import open_engine
 from streaming.errors import WavetellError
 from streaming.pipeline import LivePipeline, choose_head
-from streaming.prediction import as_json
 from streaming.report import Report, open_reporter
 
 
@@ -61,7 +61,8 @@ def run(args: argparse.Namespace) -> None:
 
 def write(report: Report, classes: tuple[str, ...], source: Source) -> None:
     """One line, at once: the reader may be a pipe."""
-    line = as_json(report.prediction, classes) | {
+    answer = Answer.of(report.prediction, classes, report.prediction.snr_db)
+    line = answer.model_dump(exclude_none=True) | {
         "hops": report.hops,
         "lost": sum(source.counts.lost.values()) + sum(source.counts.lost_estimated.values()),
     }

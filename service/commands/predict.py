@@ -20,12 +20,13 @@ from itertools import chain
 
 from hardware import open_source
 from hardware.address import source_address
+from service.schemas.answers import Answer
 from service.settings import add_settings, settings
 from streaming.bundle import load_bundle
 from streaming.engine import open_engine
 from streaming.errors import ConfigError, WavetellError
 from streaming.pipeline import FramePipeline, LivePipeline, Pipeline, choose_head
-from streaming.prediction import NO_SIGNAL, Prediction, as_json
+from streaming.prediction import NO_SIGNAL, Prediction
 from streaming.report import drawn_together
 
 log = logging.getLogger(__name__)
@@ -59,7 +60,7 @@ def run(args: argparse.Namespace) -> None:
     report = drawn_together(answers, head)
     answer = report.prediction
     if args.json:
-        print(json.dumps({"whole": True, "windows": report.hops} | as_json(answer, head.classes)))
+        print(json.dumps({"whole": True, "windows": report.hops} | as_object(answer, head.classes)))
     elif answer.label == NO_SIGNAL:
         print(f"whole: {NO_SIGNAL}")
     else:
@@ -89,7 +90,7 @@ def open_pipeline(args: argparse.Namespace) -> Pipeline:
 def show(prediction: Prediction, classes: tuple[str, ...], as_lines: bool) -> None:
     """One window's answer."""
     if as_lines:
-        print(json.dumps(as_json(prediction, classes)))
+        print(json.dumps(as_object(prediction, classes)))
         return
     p = prediction
     sure = "" if p.label == NO_SIGNAL else f"{p.probability:.0%}"
@@ -97,3 +98,8 @@ def show(prediction: Prediction, classes: tuple[str, ...], as_lines: bool) -> No
     if p.snr_db is not None and p.bandwidth_hz is not None and p.offset_hz is not None:
         line += f"  {p.snr_db:.0f} dB  {p.bandwidth_hz:,.0f} Hz wide at {p.offset_hz:+,.0f} Hz"
     print(line)
+
+
+def as_object(prediction: Prediction, classes: tuple[str, ...]) -> dict[str, object]:
+    """What is known, by the names of REST."""
+    return Answer.of(prediction, classes, prediction.snr_db).model_dump(exclude_none=True)

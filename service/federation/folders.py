@@ -7,9 +7,9 @@ import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
+from service.schemas.federation import Coordinated, Federation, Joined, Member, Round
 from streaming.prediction import utc_text
 
 ROUNDS = 500  # newest
@@ -24,14 +24,14 @@ GROUP BY number ORDER BY number DESC LIMIT ?
 """
 
 
-def describe(folders: list[Path]) -> dict[str, Any]:
+def describe(folders: list[Path]) -> Federation:
     """The runs that these folders coordinate, and the stations that they are of."""
     runs = [coordinated(folder) for folder in folders if (folder / "run.sqlite").is_file()]
     stations = [joined(folder) for folder in folders if (folder / "status.json").is_file()]
-    return {"runs": [run for run in runs if run], "stations": stations}
+    return Federation(runs=[run for run in runs if run], stations=stations)
 
 
-def coordinated(folder: Path) -> dict[str, Any] | None:
+def coordinated(folder: Path) -> Coordinated | None:
     """A run that is coordinated here; None before its first round."""
     where = f"file:{quote(str(folder / 'run.sqlite'))}?mode=ro"
     with closing(sqlite3.connect(where, uri=True, timeout=5)) as database:
@@ -41,26 +41,27 @@ def coordinated(folder: Path) -> dict[str, Any] | None:
             return None
         manifest, terms = json.loads(row["manifest"]), json.loads(row["terms"])
         stations = database.execute("SELECT name, revoked, seen, up, down FROM stations ORDER BY name")
-        return {
-            "name": manifest["run"],
-            "wanted": manifest["rounds"],
-            "method": terms["method"],
-            "quorum": terms["quorum"],
-            "stations": [
-                dict(station) | {"revoked": station["revoked"] is not None, "seen": moment(station["seen"])}
-                for station in stations
+        rounds = reversed(database.execute(QUERY, (ROUNDS,)).fetchall())
+        return Coordinated(
+            name=manifest["run"],
+            wanted=manifest["rounds"],
+            method=terms["method"],
+            quorum=terms["quorum"],
+            stations=[
+                Member(**dict(each) | {"revoked": each["revoked"] is not None, "seen": moment(each["seen"])})
+                for each in stations
             ],
-            "rounds": [
-                dict(each) | {"opened": moment(each["opened"]), "closed": moment(each["closed"])}
-                for each in reversed(database.execute(QUERY, (ROUNDS,)).fetchall())
+            rounds=[
+                Round(**dict(each) | {"opened": moment(each["opened"]), "closed": moment(each["closed"])})
+                for each in rounds
             ],
-        }
+        )
 
 
-def joined(folder: Path) -> dict[str, Any]:
-    """This station's part in a run; `waiting` says that an update is ready and not accepted yet."""
-    status: dict[str, Any] = json.loads((folder / "status.json").read_bytes())
-    return status | {"waiting": (folder / "update.safetensors").exists()}
+def joined(folder: Path) -> Joined:
+    """This station's part in a run."""
+    status = Joined.model_validate_json((folder / "status.json").read_bytes())
+    return status.model_copy(update={"waiting": (folder / "update.safetensors").exists()})
 
 
 def moment(seconds: float | None) -> str | None:

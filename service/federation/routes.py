@@ -1,4 +1,4 @@
-"""The coordinator's routes: a round, its models, its updates; three requests a station and round.
+"""The coordinator's routes: a round, its models, its updates; three requests per station and round.
 
 `app.state.rounds` holds the coordinator; `app.state.may_look` says who may see the page and the counters.
 """
@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -18,6 +18,7 @@ from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, PlainTex
 from starlette.requests import ClientDisconnect
 
 from service.federation.page import metrics, page
+from service.schemas.federation import Audited, CoordinatorHealth, Receipt
 from training.federation.coordinator import intake
 from training.federation.coordinator.rounds import Coordinator
 from training.federation.errors import Problem
@@ -171,18 +172,18 @@ async def put_update(request: Request, rounds: TheRounds, number: int, station: 
 
 
 @router.get("/v1/runs/{run}/rounds/{number}/updates/{station}")
-async def get_receipt(rounds: TheRounds, caller: Caller, number: int, station: str) -> dict[str, Any]:
+async def get_receipt(rounds: TheRounds, caller: Caller, number: int, station: str) -> Receipt:
     """What became of the caller's own update."""
     if caller != station:
         raise Problem(403, f"the token belongs to {caller}, not to {station[:64]!r}")
-    return await run_in_threadpool(intake.receipt, rounds.coordinator, station, number)
+    return Receipt(**await run_in_threadpool(intake.receipt, rounds.coordinator, station, number))
 
 
 @router.get("/healthz")
-async def healthz(rounds: TheRounds) -> dict[str, Any]:
+async def healthz(rounds: TheRounds) -> CoordinatorHealth:
     """Whether the coordinator is up, and where it is."""
     row = rounds.coordinator.current()
-    return {"status": "ok", "round": row["number"], "state": row["state"]}
+    return CoordinatorHealth(status="ok", round=row["number"], state=row["state"])
 
 
 def operator(request: Request) -> None:
@@ -198,11 +199,10 @@ async def get_metrics(rounds: TheRounds) -> PlainTextResponse:
 
 
 @router.get("/v1/audit", dependencies=[Depends(operator)])
-async def audit(
-    rounds: TheRounds, limit: Annotated[int, Query(ge=1, le=10_000)] = 100
-) -> list[dict[str, Any]]:
+async def audit(rounds: TheRounds, limit: Annotated[int, Query(ge=1, le=10_000)] = 100) -> list[Audited]:
     """The newest updates that were taken or refused, and why."""
-    return rounds.coordinator.store.query("SELECT * FROM audit ORDER BY id DESC LIMIT ?", (limit,))
+    rows = rounds.coordinator.store.query("SELECT * FROM audit ORDER BY id DESC LIMIT ?", (limit,))
+    return [Audited(**row) for row in rows]
 
 
 @router.get("/", dependencies=[Depends(operator)])
@@ -212,7 +212,7 @@ async def home(rounds: TheRounds) -> HTMLResponse:
 
 
 async def problem_answer(_: Request, error: Exception) -> Response:
-    """The handler of refused requests, and of those that a full disk stands in the way of."""
+    """The handler of refused requests, and of those that fail because the disk is full."""
     if isinstance(error, Problem):
         return refusal(error)
     log.error("a request could not be served: %s", error)

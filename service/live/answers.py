@@ -1,19 +1,20 @@
 """What becomes of one stream's predictions: hops, reports, runs for history, events for the sinks."""
 
-import json
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from service.live.events import Detector, Event
 from service.live.hub import Hub
 from service.live.runs import Run, RunKeeper
-from service.live.snr import snr_db
+from service.live.snr import best_snr_db
 from service.live.streams import Stream
-from streaming.block import Block
+from service.schemas.answers import Answer, GapMessage, HopsMessage, Report
+from streaming.block import Block, Gap, Samples
 from streaming.head import Head
-from streaming.prediction import NO_SIGNAL, Prediction, as_json, utc_text
-from streaming.report import Report, Reporter, open_reporter
+from streaming.prediction import Prediction, utc_text
+from streaming.report import Report as HopsReport
+from streaming.report import Reporter, open_reporter
 
 
 class Journal(Protocol):
@@ -42,11 +43,13 @@ class Answers:
     ) -> None:
         self.stream, self.hub, self.journal, self.report_ms = stream, hub, journal, report_ms
         self.freq_hz: float | None = None
-        self.latest: dict[str, Any] | None = None
+        self.latest: Report | None = None
         self.detector = detector
         self.runs = RunKeeper()
         self._reporter: Reporter | None = None
         self.head, self.sha256 = head, sha256
+        # Emissions are counted from 1 whenever the stream is created: this makes the number an identity.
+        self._prefix = f"{stream.id}-{stream.created_ns // 10**6:x}-"
 
     def use(self, head: Head, sha256: str) -> None:
         """Answer with another head from here on."""
@@ -56,27 +59,33 @@ class Answers:
     def push(self, block: Block, predictions: list[Prediction]) -> None:
         """Hand on what this block completed."""
         if block.gap:
-            self.hub.publish(f"{self.stream.id}/reports", json.dumps(describe_gap(self.stream.id, block)))
+            self._publish_gap(block.index, block.gap)
         if block.freq_hz != self.freq_hz:
             self.flush()
             self.freq_hz = block.freq_hz
         if self._reporter is None:
             self._reporter = open_reporter(self.head, block.rate_hz, self.report_ms)
-        self._tell(self._reporter, predictions, block.rate_hz)
+        self._publish(self._reporter, predictions, block.rate_hz)
 
     def end(self, predictions: list[Prediction]) -> None:
         """The source has ended: hand on what was left of it."""
         if self._reporter:
-            self._tell(self._reporter, predictions, self.stream.rate_hz)
+            self._publish(self._reporter, predictions, self.stream.rate_hz)
         self.flush()
 
-    def _tell(self, reporter: Reporter, predictions: list[Prediction], rate_hz: float) -> None:
+    def _publish_gap(self, end: int, gap: Gap) -> None:
+        message = GapMessage(
+            stream=self.stream.id, end=end, samples=gap.samples, reason=gap.reason, exact=gap.exact
+        )
+        self.hub.publish(f"{self.stream.id}/reports", message.model_dump_json())
+
+    def _publish(self, reporter: Reporter, predictions: list[Prediction], rate_hz: float) -> None:
         for prediction in predictions:
             self.stream.counts.labels[prediction.label] += 1
         if predictions and self.hub.wanted(f"{self.stream.id}/hops"):
-            hops = [as_json(prediction, self.head.classes) for prediction in predictions]
-            message = {"type": "hops", "stream": self.stream.id, "hops": hops}
-            self.hub.publish(f"{self.stream.id}/hops", json.dumps(message))
+            hops = [self._answer(prediction, prediction.snr_db) for prediction in predictions]
+            message = HopsMessage(stream=self.stream.id, hops=hops)
+            self.hub.publish(f"{self.stream.id}/hops", message.model_dump_json())
         for report in reporter.push(predictions):
             self._report(report, rate_hz)
 
@@ -86,18 +95,43 @@ class Answers:
             for report in self._reporter.flush():
                 self._report(report, self.stream.rate_hz)
 
-    def _snr_db(self, prediction: Prediction) -> float | None:
-        """What the front end measured; without one, a guess from the samples alone."""
-        if prediction.snr_db is not None:
-            return round(prediction.snr_db, 1)
-        if prediction.label == NO_SIGNAL:
-            return None
-        kept = self.stream.ring.blocks(prediction.start, prediction.end)
-        return snr_db(np.concatenate([block.samples for block in kept])) if kept else None
+    def _answer(self, prediction: Prediction, snr_db: float | None) -> Answer:
+        return Answer.of(prediction, self.head.classes, snr_db, self._prefix)
 
-    def _report(self, report: Report, rate_hz: float) -> None:
+    def _samples(self, start: int, end: int) -> Samples:
+        """What the ring still keeps of a stretch."""
+        kept = [block.samples for block in self.stream.ring.blocks(start, end)]
+        return np.concatenate(kept) if kept else np.empty(0, np.complex64)
+
+    def _report(self, report: HopsReport, rate_hz: float) -> None:
         prediction = report.prediction
-        short = Run(
+        snr_db = best_snr_db(prediction, lambda: self._samples(prediction.start, prediction.end))
+        answer = self._answer(prediction, snr_db)
+        short = self._run(report, answer, rate_hz)
+        run = self.runs.push(short)
+        self.journal.keep(run)
+        self.latest = Report(
+            **dict(answer),
+            stream=self.stream.id,
+            hops=report.hops,
+            freq_hz=self.freq_hz,
+            since=utc_text(run.from_ns),
+            held_s=round((run.end_sample - run.start_sample) / rate_hz, 3),
+            run=run.id,
+            head=self.head.name,
+            sha256=self.sha256,
+            lag_ms=round(self.stream.lag_s * 1000, 3),
+            dropped=sum(self.stream.counts.dropped.values()),
+        )
+        self.hub.publish(f"{self.stream.id}/reports", self.latest.model_dump_json(), keep=True)
+        event = self.detector.push(short)
+        if event:
+            self.journal.publish(event)
+
+    def _run(self, report: HopsReport, answer: Answer, rate_hz: float) -> Run:
+        """The report as a run of its own."""
+        prediction = report.prediction
+        return Run(
             id="",
             stream=self.stream.id,
             from_ns=self.stream.heard_ns(prediction.start),
@@ -110,41 +144,13 @@ class Answers:
             probabilities=dict(zip(self.head.classes, prediction.probabilities.tolist(), strict=True)),
             hops=report.hops,
             past=prediction.past,
-            snr_db=self._snr_db(prediction),
+            snr_db=answer.snr_db,
             rate_hz=rate_hz,
             freq_hz=self.freq_hz,
             sha256=self.sha256,
+            family=prediction.family,
+            emission=answer.emission,
+            bandwidth_hz=answer.bandwidth_hz,
+            offset_hz=answer.offset_hz,
+            centre_hz=answer.centre_hz,
         )
-        run = self.runs.push(short)
-        self.journal.keep(run)
-        message = {"type": "report", "stream": self.stream.id} | as_json(prediction, self.head.classes)
-        message |= {
-            "hops": report.hops,
-            "snr_db": short.snr_db,
-            "freq_hz": self.freq_hz,
-            "since": utc_text(run.from_ns),
-            "held_s": round((run.end_sample - run.start_sample) / rate_hz, 3),
-            "run": run.id,
-            "head": self.head.name,
-            "sha256": self.sha256,
-            "lag_ms": round(self.stream.lag_s * 1000, 3),
-            "dropped": sum(self.stream.counts.dropped.values()),
-        }
-        self.latest = message
-        self.hub.publish(f"{self.stream.id}/reports", json.dumps(message), keep=True)
-        event = self.detector.push(short, self.head.names.family_of)
-        if event:
-            self.journal.publish(event)
-
-
-def describe_gap(stream: str, block: Block) -> dict[str, Any]:
-    """A gap, for the stream's readers."""
-    assert block.gap is not None
-    return {
-        "type": "gap",
-        "stream": stream,
-        "end": block.index,
-        "samples": block.gap.samples,
-        "reason": block.gap.reason,
-        "exact": block.gap.exact,
-    }

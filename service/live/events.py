@@ -1,22 +1,20 @@
-"""Events: a change of what is on the air, told once it has lasted.
+"""Events: a change of what is on the air, reported once it has lasted.
 
 A new label must come in at least `hits` hops and last `min_ms` before it is an event; whatever ends earlier
-was no emission worth a message, only a doubtful hop. The family of the class that the last event told is no
-new label: the head is only less sure.
+was a doubtful hop rather than an emission. The family of the class that the last event reported is not a new
+label: the head is only less certain.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from service.live.runs import Run
+from service.schemas.history import PastEvent
 from service.storage.ids import new_id
-from streaming.prediction import utc_text
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """The air of one stream has changed."""
+    """What is on the air of one stream has changed."""
 
     id: str
     stream: str
@@ -28,22 +26,15 @@ class Event:
     snr_db: float | None
     freq_hz: float | None
     start_sample: int
+    family: str | None
+    emission: str | None
+    bandwidth_hz: float | None
+    offset_hz: float | None
+    centre_hz: float | None
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> PastEvent:
         """The event as readers and sinks get it."""
-        return {
-            "type": "event",
-            "id": self.id,
-            "stream": self.stream,
-            "name": self.name,
-            "since": utc_text(self.since_ns),
-            "label": self.label,
-            "previous": self.previous,
-            "probability": round(self.probability, 4),
-            "snr_db": self.snr_db,
-            "freq_hz": self.freq_hz,
-            "start": self.start_sample,
-        }
+        return PastEvent.model_validate(self)
 
 
 class Detector:
@@ -51,13 +42,13 @@ class Detector:
 
     def __init__(self, name: str, hits: int, min_ms: int) -> None:
         self.name, self.hits, self.min_ms = name, hits, min_ms
-        self.label = ""  # what the last event said
+        self.last: Event | None = None
         self.first: Run | None = None  # report of another label that may become an event
         self.hops = 0
 
-    def push(self, report: Run, families: Mapping[str, str]) -> Event | None:
-        """The event that this report makes certain, if any; `families` are those of the head's classes."""
-        if report.label in (self.label, families.get(self.label)):
+    def push(self, report: Run) -> Event | None:
+        """The event that this report makes certain, if any."""
+        if self.last and report.label in (self.last.label, self.last.family):
             self.first = None
             return None
         if self.first is None or self.first.label != report.label:
@@ -66,17 +57,24 @@ class Detector:
         lasted_ms = (report.end_sample - self.first.start_sample) / report.rate_hz * 1000
         if self.hops < self.hits or lasted_ms < self.min_ms:
             return None
-        event = Event(
+        self.last, self.first = self._event(self.first, report), None
+        return self.last
+
+    def _event(self, first: Run, report: Run) -> Event:
+        return Event(
             id=new_id(),
             stream=report.stream,
             name=self.name,
-            since_ns=self.first.from_ns,
+            since_ns=first.from_ns,
             label=report.label,
-            previous=self.label,
+            previous=self.last.label if self.last else "",
             probability=report.probability,
             snr_db=report.snr_db,
             freq_hz=report.freq_hz,
-            start_sample=self.first.start_sample,
+            start_sample=first.start_sample,
+            family=report.family,
+            emission=report.emission,
+            bandwidth_hz=report.bandwidth_hz,
+            offset_hz=report.offset_hz,
+            centre_hz=report.centre_hz,
         )
-        self.label, self.first = report.label, None
-        return event

@@ -1,10 +1,12 @@
-"""Runs: what history keeps. A run goes on as long as reports agree and no gap lies between them."""
+"""Runs: what history keeps. A run goes on while reports agree, follow each other, and are of one emission."""
 
+from collections import deque
 from dataclasses import dataclass, replace
-from typing import Any
 
+from service.schemas.history import PastRun
 from service.storage.ids import new_id
-from streaming.prediction import utc_text
+
+RECENT = 1000  # runs that a label can still get its emission from: more than the ring of I/Q holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,44 +29,32 @@ class Run:
     rate_hz: float
     freq_hz: float | None
     sha256: str  # of the model that answered
+    family: str | None
+    emission: str | None
+    bandwidth_hz: float | None
+    offset_hz: float | None
+    centre_hz: float | None
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> PastRun:
         """The run as REST shows it."""
-        return {
-            "id": self.id,
-            "stream": self.stream,
-            "from": utc_text(self.from_ns),
-            "to": utc_text(self.to_ns),
-            "start": self.start_sample,
-            "end": self.end_sample,
-            "label": self.label,
-            "probability": round(self.probability, 4),
-            "lowest": round(self.lowest, 4),
-            "probabilities": {name: round(value, 4) for name, value in self.probabilities.items()},
-            "hops": self.hops,
-            "past": self.past,
-            "snr_db": self.snr_db,
-            "rate_hz": self.rate_hz,
-            "freq_hz": self.freq_hz,
-            "sha256": self.sha256,
-        }
+        return PastRun.model_validate(self)
 
 
 class RunKeeper:
     """Reports of one stream in, runs out."""
 
     def __init__(self) -> None:
-        self.run: Run | None = None
+        self._recent: deque[Run] = deque(maxlen=RECENT)
 
     def push(self, report: Run) -> Run:
-        """The run that this report, itself a short run, begins or goes on with."""
-        run = self.run
+        """The run that this report, itself a short run, begins or continues."""
+        run = self._recent[-1] if self._recent else None
         if run is None or not follows(run, report):
-            self.run = replace(report, id=new_id())
-            return self.run
+            self._recent.append(replace(report, id=new_id()))
+            return self._recent[-1]
         hops = run.hops + report.hops
         share = report.hops / hops
-        self.run = replace(
+        self._recent[-1] = replace(
             run,
             to_ns=report.to_ns,
             end_sample=report.end_sample,
@@ -77,14 +67,28 @@ class RunKeeper:
             hops=hops,
             past=report.past if run.past == "warm" else run.past,
             snr_db=report.snr_db if run.snr_db is None else run.snr_db,
+            bandwidth_hz=report.bandwidth_hz,  # the newest estimates have seen the most
+            offset_hz=report.offset_hz,
+            centre_hz=report.centre_hz,
         )
-        return self.run
+        return self._recent[-1]
+
+    def longest(self, start: int, end: int) -> Run | None:
+        """Of the runs of emissions, the one with the most samples in [start, end); from any thread."""
+        runs = [run for run in self._recent.copy() if run.emission is not None]
+        best = max(runs, key=lambda run: overlap(run, start, end), default=None)
+        return best if best and overlap(best, start, end) > 0 else None
+
+
+def overlap(run: Run, start: int, end: int) -> int:
+    """How many samples of [start, end) the run covers; negative where it lies elsewhere."""
+    return min(run.end_sample, end) - max(run.start_sample, start)
 
 
 def follows(run: Run, report: Run) -> bool:
     """Whether a report belongs to the run before it."""
-    return (run.label, run.freq_hz, run.sha256) == (
-        report.label,
-        report.freq_hz,
-        report.sha256,
-    ) and report.start_sample <= run.end_sample
+    same = ("label", "freq_hz", "sha256", "emission")
+    return (
+        all(getattr(run, name) == getattr(report, name) for name in same)
+        and report.start_sample <= run.end_sample
+    )

@@ -145,6 +145,7 @@ class Runtime:
                 old, new = self.pipelines[stream_id], warmed.pop(stream_id, None)
                 if new:
                     catch_up(new, self._position(stream_id))
+                    new.emission = old.emission
                     self.pipelines[stream_id] = new
                     old.close()
                 else:

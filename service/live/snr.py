@@ -1,4 +1,4 @@
-"""An estimate of the signal-to-noise ratio from the spectrum alone.
+"""The signal-to-noise ratio: the front end's, or an estimate from the spectrum alone.
 
     SNR = (P - N) / N,    P = mean of the averaged periodogram's bins,  N = noise floor
 
@@ -7,15 +7,25 @@ gamma distribution with as many degrees as periodograms were averaged). A signal
 leaves no floor to see: then, as for noise alone, there is no estimate.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.special import gammaincinv
 
 from streaming.block import Samples
+from streaming.prediction import NO_SIGNAL, Prediction
 
 BINS = 256
-SEGMENTS = 64  # at most, evenly spread: more say little more
+SEGMENTS = 64  # at most, evenly spread: more add little
 LOW = 0.2
-FAINTEST = 0.1  # -10 dB; below, chance looks the same
+FAINTEST = 0.1  # -10 dB; below, noise alone looks the same
+
+
+def best_snr_db(prediction: Prediction, samples: Callable[[], Samples]) -> float | None:
+    """What the front end measured; without one, an estimate from the prediction's samples."""
+    if prediction.snr_db is not None or prediction.label == NO_SIGNAL:
+        return prediction.snr_db
+    return snr_db(samples())
 
 
 def snr_db(samples: Samples) -> float | None:

@@ -3,16 +3,17 @@
 from bisect import bisect
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from typing import Any, Literal
+from typing import Literal
 
-from service.live.snr import snr_db
+from service.live.snr import best_snr_db
+from service.schemas.answers import Answer, Predicted
 from streaming.block import Block, merge
 from streaming.bundle import Bundle
 from streaming.engine import Engine
 from streaming.errors import InputError
 from streaming.intake import LevelSettings
 from streaming.pipeline import FramePipeline, LivePipeline, Pipeline, choose_head
-from streaming.prediction import NO_SIGNAL, Prediction, as_json
+from streaming.prediction import Prediction
 from streaming.report import drawn_together
 
 Step = Literal["window", "hop"]
@@ -28,7 +29,7 @@ class Predictor:
 
     def predict(
         self, blocks: Iterable[Block], head_name: str = "", frame: int | None = None, step: Step = "window"
-    ) -> dict[str, Any]:
+    ) -> Predicted:
         """One answer a window, windows side by side or a hop apart, and one for the whole."""
         head = choose_head(self.bundle, head_name, "frame" if frame else "live")
         length = frame or head.window
@@ -52,16 +53,16 @@ class Predictor:
         starts = [stretch.index for stretch in stretches]
         best = max(stretches, key=lambda stretch: len(stretch.samples))
         whole = drawn_together(answers, head).prediction
-        return {
-            "model": self.bundle.name,
-            "sha256": self.sha256,
-            "head": head.name,
-            "whole": described(whole, head.classes, best),
-            "windows": [
+        return Predicted(
+            model=self.bundle.name,
+            sha256=self.sha256,
+            head=head.name,
+            whole=described(whole, head.classes, best),
+            windows=[
                 described(answer, head.classes, stretches[bisect(starts, answer.start) - 1])
                 for answer in answers
             ],
-        }
+        )
 
 
 def keep(answers: list[Prediction], found: list[Prediction], step: Step) -> None:
@@ -78,13 +79,10 @@ def check_number(answers: int) -> None:
         raise InputError(f"that would make {answers:,} answers; at most {MOST:,} are given at once")
 
 
-def described(prediction: Prediction, classes: tuple[str, ...], stretch: Block) -> dict[str, Any]:
-    """An answer; its SNR is the front end's, and without one a guess from the samples alone."""
-    answer = as_json(prediction, classes)
-    if "snr_db" in answer:
-        return answer
-    seen = stretch.samples[max(0, prediction.start - stretch.index) : prediction.end - stretch.index]
-    return answer | {"snr_db": None if prediction.label == NO_SIGNAL else snr_db(seen)}
+def described(prediction: Prediction, classes: tuple[str, ...], stretch: Block) -> Answer:
+    """An answer to a part of a stretch."""
+    first, last = max(0, prediction.start - stretch.index), prediction.end - stretch.index
+    return Answer.of(prediction, classes, best_snr_db(prediction, lambda: stretch.samples[first:last]))
 
 
 def joined(blocks: Iterable[Block]) -> Iterator[Block]:

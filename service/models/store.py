@@ -116,13 +116,8 @@ def describe(bundle: Bundle) -> ModelAbout:
         name=bundle.name,
         sha256=bundle.sha256,
         active=False,
-        heads=[
-            HeadAbout(name=h.name, classes=list(h.classes), mode=h.mode, window=h.window, hop=h.hop)
-            for h in bundle.heads.values()
-        ],
-        encoder=EncoderAbout(
-            receptive_field=bundle.encoder.shape.receptive_field, outputs=bundle.encoder.shape.outputs
-        ),
+        heads=[HeadAbout.model_validate(head) for head in bundle.heads.values()],
+        encoder=EncoderAbout.model_validate(bundle.encoder.shape),
         provenance=as_json(bundle.meta.provenance),
         evaluation=as_json(bundle.meta.evaluation),  # as `wavetell evaluate --json` has its rows
         fitted=as_json(bundle.meta.fitted),

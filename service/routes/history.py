@@ -1,13 +1,13 @@
 """What was on the air: runs and events, page by page, and as SigMF annotations."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from fastapi.concurrency import run_in_threadpool
 
 from service.routes.common import From, TheStation, TheStream, To, as_ns
-from service.schemas.history import Metadata, PastEvents, PastRuns
-from service.schemas.schema import returns
+from service.schemas.history import PastEvents, PastRuns
+from service.schemas.sigmf import Metadata
 from service.storage import sigmf
 from service.storage.queries import Order, RunQuery, find_events, find_runs
 from streaming.errors import ConfigError
@@ -20,7 +20,7 @@ Probability = Annotated[float, Query(ge=0, le=1)]
 MOST = 10_000  # annotations in one answer
 
 
-@router.get("/streams/{stream_id}/predictions", **returns(PastRuns))
+@router.get("/streams/{stream_id}/predictions")
 async def predictions(
     station: TheStation,
     stream_id: str,
@@ -33,7 +33,7 @@ async def predictions(
     order: Order = "newest",
     limit: Limit = 100,
     cursor: Cursor = "",
-) -> dict[str, Any]:
+) -> PastRuns:
     """Runs of one answer, with when they were heard; also of streams that have been deleted."""
     query = RunQuery(
         stream=clean(stream_id),
@@ -47,25 +47,23 @@ async def predictions(
         cursor=cursor,
     )
     page = await run_in_threadpool(find_runs, station.reading, query)
-    return {"predictions": [run.describe() for run in page.rows], "cursor": page.cursor}
+    return PastRuns(predictions=[run.describe() for run in page.rows], cursor=page.cursor)
 
 
-@router.get("/events", **returns(PastEvents))
+@router.get("/events")
 async def events(
     station: TheStation,
     stream: Annotated[str, Query(max_length=100)] = "",
     limit: Limit = 100,
     cursor: Cursor = "",
-) -> dict[str, Any]:
+) -> PastEvents:
     """Changes that lasted, newest first."""
     page = await run_in_threadpool(find_events, station.reading, clean(stream), limit, cursor)
-    return {"events": [event.describe() for event in page.rows], "cursor": page.cursor}
+    return PastEvents(events=[event.describe() for event in page.rows], cursor=page.cursor)
 
 
-@router.get("/streams/{stream_id}/annotations", **returns(Metadata))
-async def annotations(
-    station: TheStation, stream: TheStream, from_: From = None, to: To = None
-) -> dict[str, Any]:
+@router.get("/streams/{stream_id}/annotations", response_model_exclude_none=True)
+async def annotations(station: TheStation, stream: TheStream, from_: From = None, to: To = None) -> Metadata:
     """SigMF metadata of a time range; samples are counted from the first annotation's."""
     query = RunQuery(
         stream.id,
@@ -76,13 +74,12 @@ async def annotations(
     )
     runs = (await run_in_threadpool(find_runs, station.reading, query)).rows
     first = runs[0].start_sample if runs else 0
-    captures = [(0, {"core:global_index": first})]
     notes = [sigmf.annotation(run, first) for run in runs]
-    return sigmf.metadata(stream.rate_hz or 1.0, captures, notes)
+    return sigmf.metadata(stream.rate_hz or 1.0, sigmf.captures(runs), notes)
 
 
 def clean(text: str) -> str:
-    """A text that a database can look for."""
+    """A text that a database can search for."""
     if "\0" in text:
-        raise ConfigError("a text with a NUL character is nowhere in the history")
+        raise ConfigError("the history holds no text with a NUL character")
     return text

@@ -1,15 +1,14 @@
 """Labels that people give to stretches of a stream, and the heads that are fitted to them."""
 
-from dataclasses import asdict
-from typing import Annotated, Any
+from collections import Counter
+from typing import Annotated
 
 from fastapi import APIRouter, Body, Path
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, ConfigDict, Field
 
 from service.routes.common import Span, TheStation
-from service.schemas.labels import Fitted, GivenLabel, GivenLabels
-from service.schemas.schema import returns
+from service.schemas.labels import Fitted, Label, Labels
 
 router = APIRouter(prefix="/v1", tags=["teach"])
 
@@ -29,28 +28,24 @@ class WhatToFit(BaseModel):
     streams: list[str] | None = Field(None, max_length=1000)
 
 
-@router.post("/labels", **returns(GivenLabel, 201))
+@router.post("/labels", status_code=201)
 async def add(
     station: TheStation,
     new: Annotated[NewLabel, Body(examples=[{"stream": "STREAM", "label": "OOK", "seconds": 0.2}])],
-) -> dict[str, Any]:
+) -> Label:
     """Label a stretch: its I/Q is kept with its past, and is on disk once this answers."""
     stream = station.stream(new.stream)
-    label = await run_in_threadpool(station.label, stream, new.samples(stream), new.label)
-    return asdict(label)
+    return await run_in_threadpool(station.label, stream, new.samples(stream), new.label)
 
 
-@router.get("/labels", **returns(GivenLabels))
-async def list_all(station: TheStation) -> dict[str, Any]:
+@router.get("/labels")
+async def list_all(station: TheStation) -> Labels:
     """Every label, oldest first, and how many there are of each."""
     labels = await run_in_threadpool(station.labels.list)
-    counts: dict[str, int] = {}
-    for label in labels:
-        counts[label.label] = counts.get(label.label, 0) + 1
-    return {"labels": [asdict(label) for label in labels], "counts": counts}
+    return Labels(labels=labels, counts=Counter(label.label for label in labels))
 
 
-@router.post("/heads/{name}/fit", **returns(Fitted))
+@router.post("/heads/{name}/fit")
 async def fit(
     station: TheStation,
     name: Annotated[str, Path(max_length=64)],

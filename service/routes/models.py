@@ -8,22 +8,21 @@ from fastapi.concurrency import run_in_threadpool
 from service.models.store import describe
 from service.routes.common import TheStation
 from service.schemas.models import Active, ModelAbout, Models
-from service.schemas.schema import returns
 
 router = APIRouter(prefix="/v1/models", tags=["models"])
 Name = Annotated[str, Path(max_length=64)]
 
 
-@router.get("", **returns(Models))
+@router.get("")
 async def list_all(station: TheStation) -> Models:
-    """Every model, and which were in use in turn."""
+    """Every model, and the order in which they were put to use."""
     models = await run_in_threadpool(station.models.list)
     return Models(models=models, activations=station.models.activations())
 
 
 @router.put(
     "/{name}",
-    **returns(ModelAbout, 201),
+    status_code=201,
     openapi_extra={
         "requestBody": {
             "required": True,
@@ -36,13 +35,13 @@ async def upload(request: Request, station: TheStation, name: Name) -> ModelAbou
     return describe(await run_in_threadpool(station.models.add, name, await request.body()))
 
 
-@router.post("/rollback", **returns(Active))
-async def roll_back(station: TheStation) -> dict[str, str]:
+@router.post("/rollback")
+async def roll_back(station: TheStation) -> Active:
     """Put the model before this one to use again."""
-    return {"active": await run_in_threadpool(station.owner.roll_back)}
+    return Active(active=await run_in_threadpool(station.owner.roll_back))
 
 
-@router.post("/{name}/activate", **returns(Active))
-async def activate(station: TheStation, name: Name) -> dict[str, str]:
+@router.post("/{name}/activate")
+async def activate(station: TheStation, name: Name) -> Active:
     """Put a model to use: it is warmed from what is kept, and every stream switches at one hop."""
-    return {"active": await run_in_threadpool(station.owner.activate, name)}
+    return Active(active=await run_in_threadpool(station.owner.activate, name))

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from fastapi import APIRouter, Query, Request
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.datastructures import UploadFile
 
@@ -17,7 +16,6 @@ from hardware.samples import sample_bytes, to_complex
 from hardware.sigmf_file import read_sigmf
 from service.routes.common import TheStation
 from service.schemas.answers import Predicted
-from service.schemas.schema import returns
 from streaming.block import Block
 from streaming.bundle import Bundle
 from streaming.errors import InputError
@@ -43,7 +41,7 @@ BODY = {
     "content": {
         "application/octet-stream": {
             "schema": {"type": "string", "format": "binary"},
-            "example": "I and Q in turn, in the form that `datatype` says",
+            "example": "I and Q interleaved, in the form that `datatype` says",
         },
         "multipart/form-data": {
             "schema": {
@@ -63,7 +61,7 @@ BODY = {
 }
 
 
-@router.post("/predict", openapi_extra={"requestBody": BODY}, **returns(Predicted))
+@router.post("/predict", openapi_extra={"requestBody": BODY})
 async def predict(
     request: Request,
     station: TheStation,
@@ -82,8 +80,8 @@ async def predict(
         Literal["window", "hop"],
         Query(description="from one answer's window to the next's: side by side, or a hop"),
     ] = "window",
-) -> JSONResponse:
-    """Name the modulation: one answer a window, and one for the whole.
+) -> Predicted:
+    """Name the modulation: one answer per window, and one for the whole.
 
     Each has the label, calibrated probabilities, and an SNR estimate where the spectrum shows one.
     """
@@ -94,7 +92,7 @@ async def predict(
         blocks = [read_json(await request.body())]
     else:
         blocks = [read_raw(await request.body(), datatype, rate_hz)]
-    return JSONResponse(await run_in_threadpool(station.model.predictor.predict, blocks, head, frame, step))
+    return await run_in_threadpool(station.model.predictor.predict, blocks, head, frame, step)
 
 
 def fit_example(document: dict[str, Any], bundle: Bundle) -> None:

@@ -1,6 +1,6 @@
 """Recordings: keep a stretch of a stream, download it, play it again."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Body
 from fastapi.concurrency import run_in_threadpool
@@ -9,7 +9,6 @@ from pydantic import Field
 
 from service.routes.common import Span, TheStation, TheStream
 from service.schemas.recordings import NewId, Recording
-from service.schemas.schema import returns
 
 router = APIRouter(prefix="/v1", tags=["recordings"])
 
@@ -20,26 +19,26 @@ class NewRecording(Span):
     next_seconds: float | None = Field(None, gt=0, le=3600)
 
 
-@router.post("/streams/{stream_id}/recordings", **returns(NewId, 201))
+@router.post("/streams/{stream_id}/recordings", status_code=201)
 async def record(
     station: TheStation, stream: TheStream, new: Annotated[NewRecording, Body(examples=[{"seconds": 0.1}])]
-) -> dict[str, str]:
-    """Record a stretch that is still kept, or begin to record what comes."""
+) -> NewId:
+    """Record a stretch that is still kept, or start to record what comes."""
     if new.next_seconds is not None:
         recording = await run_in_threadpool(station.record, stream, new.next_seconds)
     else:
         recording = await run_in_threadpool(station.recordings.save, stream, new.samples(stream))
-    return {"id": recording}
+    return NewId(id=recording)
 
 
-@router.get("/recordings", **returns(list[Recording]))
-async def list_all(station: TheStation) -> list[dict[str, Any]]:
+@router.get("/recordings")
+async def list_all(station: TheStation) -> list[Recording]:
     """Every recording."""
     return await run_in_threadpool(station.recordings.list)
 
 
-@router.post("/recordings/{recording}/finish", **returns(Recording))
-async def finish(station: TheStation, recording: str) -> dict[str, Any]:
+@router.post("/recordings/{recording}/finish")
+async def finish(station: TheStation, recording: str) -> Recording:
     """End a recording that is being made."""
     await run_in_threadpool(station.recordings.finish, recording)
     return await run_in_threadpool(station.recordings.describe, recording)

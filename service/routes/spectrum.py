@@ -16,7 +16,7 @@ from service.routes.common import TheStream, the_station
 from streaming.errors import ConfigError
 
 router = APIRouter(prefix="/v1/streams/{stream_id}/spectrum", tags=["spectrum"])
-FASTEST = 60.0  # frames a second
+FASTEST = 60.0  # frames per second
 MORE = 1.1  # a frame covers somewhat more than its time, so that what waits becomes less
 BURST_S = 0.6  # that may wait: many radios hand over their samples in bursts
 SEEN = "seen"
@@ -29,7 +29,7 @@ Ahead = Annotated[
 
 
 class Pace:
-    """Frames a second as the reader last said, and how many it has not seen yet."""
+    """Frames per second that the reader last asked for, and how many it has not acknowledged."""
 
     def __init__(self, rate: float, ahead: int | None) -> None:
         self.rate, self.ahead = rate, ahead
@@ -52,7 +52,7 @@ class Pace:
                 else:
                     self.rate = min(FASTEST, max(0.0, float(said or "nan")))
             except ValueError:
-                await socket.close(1003, f"say {SEEN}, or frames a second as a number")
+                await socket.close(1003, f"send {SEEN}, or frames per second as a number")
                 return
             self.changed.set()
 
@@ -77,7 +77,7 @@ async def spectrum_socket(
     points: Points = 512,
     ahead: Ahead = None,
 ) -> None:
-    """Frames at the reader's pace: `rate` a second, and whatever number it sends later is the new rate.
+    """Frames at the reader's pace: `rate` per second, and any number that it sends later is the new rate.
 
     One that may fall behind sets `ahead`. Otherwise megabytes of old frames wait for it in the connection,
     and its answers to pings behind them, until it seems to be gone.

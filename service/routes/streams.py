@@ -8,8 +8,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from service.live.streams import Stream
 from service.routes.common import TheStation, TheStream
-from service.schemas.answers import Report
-from service.schemas.schema import returns
 from service.schemas.streams import Kept, Samples, StreamState
 from service.station import Station
 from service.web.allowed_sources import check_source
@@ -74,12 +72,12 @@ def describe(station: Station, stream: Stream) -> StreamState:
         window=head.window if head else 0,
         hop=head.hop if head else 0,
         hops=dict(counts.labels),
-        latest=Report.model_validate(answers.latest) if answers and answers.latest else None,
+        latest=answers.latest if answers else None,
         real_time_factor=round(station.runtime.real_time_factor, 3),
     )
 
 
-@router.post("", **returns(StreamState, 201))
+@router.post("", status_code=201)
 async def create(
     station: TheStation,
     new: Annotated[NewStream, Body(examples=[{"source": "tone:?rate=48k", "name": "a tone"}])],
@@ -92,19 +90,19 @@ async def create(
     return describe(station, stream)
 
 
-@router.get("", **returns(list[StreamState]))
+@router.get("")
 async def list_all(station: TheStation) -> list[StreamState]:
     """Every stream."""
     return [describe(station, stream) for stream in list(station.runtime.streams.values())]
 
 
-@router.get("/{stream_id}", **returns(StreamState))
+@router.get("/{stream_id}")
 async def inspect(station: TheStation, stream: TheStream) -> StreamState:
     """One stream, with its newest answer."""
     return describe(station, stream)
 
 
-@router.patch("/{stream_id}", **returns(StreamState))
+@router.patch("/{stream_id}")
 async def change(
     station: TheStation, stream: TheStream, change: Annotated[Change, Body(examples=[{"state": "paused"}])]
 ) -> StreamState:
@@ -127,5 +125,5 @@ def apply(station: Station, stream: Stream, change: Change) -> None:
 
 @router.delete("/{stream_id}", status_code=204)
 async def delete(station: TheStation, stream: TheStream) -> None:
-    """Close a stream for good; its history stays."""
+    """Close and remove a stream; its history stays."""
     await run_in_threadpool(station.remove, stream)

@@ -1,21 +1,19 @@
 """Whether it works: health, readiness, metrics; and the login."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Body, Response
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 
 from hardware.devices import find_devices
 from service.errors import Refused
 from service.routes.common import TheStation
-from service.schemas.schema import returns
-from service.schemas.system import Devices, Health, LoggedIn, Ready, Session
+from service.schemas.system import DeviceAbout, Devices, Health, LoggedIn, Ready, Session
 from service.web.metrics import render
-from service.web.middleware import token_in
-from service.web.security import COOKIE
+from service.web.middleware import Rules, token_in
+from service.web.security import COOKIE, Role
 from streaming.errors import WavetellError
 
 router = APIRouter(tags=["system"])
@@ -30,29 +28,30 @@ class Login(BaseModel):
     token: str = Field(max_length=200, pattern=r"^[A-Za-z0-9_-]+$")
 
 
-@router.get("/v1/health", **returns(Health))
-async def health(station: TheStation) -> dict[str, Any]:
+@router.get("/v1/health")
+async def health(station: TheStation) -> Health:
     """Whether the service is up, and what runs in it."""
     model, runtime = station.model, station.runtime
-    return {
-        "status": "ok",
-        "model": model.bundle.name,
-        "sha256": model.sha256,
-        "backend": model.engine.detail,
-        "streams": len(runtime.streams),
-        "real_time_factor": round(runtime.real_time_factor, 3),
-    }
+    return Health(
+        status="ok",
+        model=model.bundle.name,
+        sha256=model.sha256,
+        backend=model.engine.detail,
+        streams=len(runtime.streams),
+        real_time_factor=round(runtime.real_time_factor, 3),
+    )
 
 
-@router.get("/v1/ready", response_model=Ready, responses={503: {"model": Ready}})
-async def ready(station: TheStation) -> JSONResponse:
+@router.get("/v1/ready", responses={503: {"model": Ready}})
+async def ready(station: TheStation, response: Response) -> Ready:
     """Whether every stream runs and history can be written; 503 where not, with what is wrong."""
     wrong = [
         f"stream {s.id}: {s.error}" for s in list(station.runtime.streams.values()) if s.state == "failed"
     ]
     if station.history.away:
         wrong.append("history cannot be written")
-    return JSONResponse({"ready": not wrong, "wrong": wrong}, 503 if wrong else 200)
+    response.status_code = 503 if wrong else 200
+    return Ready(ready=not wrong, wrong=wrong)
 
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
@@ -61,36 +60,35 @@ async def metrics(station: TheStation) -> Response:
     return Response(render(station), media_type="text/plain; version=0.0.4")
 
 
-@router.get("/v1/devices", **returns(Devices))
-async def devices() -> dict[str, Any]:
+@router.get("/v1/devices")
+async def devices() -> Devices:
     """The radios of this machine, and what each can do."""
     try:
         found = await run_in_threadpool(find_devices)
     except WavetellError as error:  # SoapySDR is not installed: there are none, and that is why
-        return {"devices": [], "problem": str(error)}
-    return {"devices": [device.to_json() for device in found], "problem": ""}
+        return Devices(devices=[], problem=str(error))
+    return Devices(devices=[DeviceAbout.model_validate(device) for device in found], problem="")
 
 
-@router.get("/v1/login", **returns(Session))
-async def session(request: Request) -> dict[str, Any]:
+@router.get("/v1/login")
+async def session(request: Request) -> Session:
     """Whether a token is needed here, and the role of the one that came with this request."""
-    rules = request.app.state.rules
-    role = "admin" if rules.open else rules.tokens.role_of(token_in(request.headers))
-    return {"needed": not rules.open, "role": role}
+    rules: Rules = request.app.state.rules
+    role: Role | None = "admin" if rules.open else rules.tokens.role_of(token_in(request.headers))
+    return Session(needed=not rules.open, role=role)
 
 
-@router.post("/v1/login", **returns(LoggedIn))
+@router.post("/v1/login")
 async def login(
     request: Request,
-    station: TheStation,
+    response: Response,
     given: Annotated[Login, Body(examples=[{"token": "what-the-command-printed"}])],
-) -> JSONResponse:
+) -> LoggedIn:
     """Exchange a token for a cookie, which WebSockets of a page carry, too."""
-    tokens = request.app.state.rules.tokens
-    role = "admin" if request.app.state.rules.open else tokens.role_of(given.token)
+    rules: Rules = request.app.state.rules
+    role: Role | None = "admin" if rules.open else rules.tokens.role_of(given.token)
     if role is None:
         raise Refused("this token is not valid")
-    answer = JSONResponse({"role": role})
     secure = request.url.scheme == "https"
-    answer.set_cookie(COOKIE, given.token, max_age=YEAR_S, httponly=True, samesite="strict", secure=secure)
-    return answer
+    response.set_cookie(COOKIE, given.token, max_age=YEAR_S, httponly=True, samesite="strict", secure=secure)
+    return LoggedIn(role=role)

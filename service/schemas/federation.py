@@ -1,6 +1,6 @@
 """The federation as this machine knows it."""
 
-from typing import Any
+from typing import Literal
 
 from pydantic import Field
 
@@ -43,8 +43,65 @@ class Coordinated(Schema):
     rounds: list[Round]
 
 
+class LastUpdate(Schema):
+    """What became of a station's last update."""
+
+    round: int
+    state: str
+    reason: str | None
+
+
+class Joined(Schema):
+    """This machine's part in a run, as `wavetell join` last heard of it."""
+
+    name: str
+    url: str
+    run: str
+    round: int
+    state: str
+    deadline: str
+    quorum: int
+    last: LastUpdate | None
+    seen: str
+    waiting: bool = Field(default=False, description="an update is ready and not accepted yet")
+
+
 class Federation(Schema):
     """The federation as this machine knows it."""
 
     runs: list[Coordinated]
-    stations: list[dict[str, Any]] = Field(description="this machine's own parts in runs")
+    stations: list[Joined] = Field(description="this machine's own parts in runs")
+
+
+class Receipt(Schema):
+    """What became of an update, as the coordinator answers its station."""
+
+    round: int
+    station: str
+    state: str
+    reason: str | None
+    sha256: str
+    bytes: int
+    examples: int
+
+
+class CoordinatorHealth(Schema):
+    """Where the coordinator is."""
+
+    status: Literal["ok"]
+    round: int
+    state: str
+
+
+class Audited(Schema):
+    """An update that the coordinator took or refused."""
+
+    id: int
+    at: float
+    station: str
+    round: int
+    status: int
+    outcome: str
+    reason: str | None
+    bytes: int | None
+    sha256: str | None

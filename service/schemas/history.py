@@ -1,31 +1,26 @@
-"""Runs and events in the history, and SigMF metadata made of them."""
+"""Runs and events in the history."""
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from service.schemas.schema import Schema
+from service.schemas.answers import Emission
+from service.schemas.schema import Rounded, Schema, Utc
 
 
-class PastRun(Schema):
-    """A run of one answer in the history."""
+class PastRun(Emission):
+    """A run of one answer in the history; made from a `Run`."""
 
     id: str
     stream: str
-    from_: str = Field(alias="from")
-    to: str
-    start: int
-    end: int
-    label: str
-    probability: float
-    lowest: float
-    probabilities: dict[str, float]
+    from_: Utc = Field(validation_alias="from_ns", serialization_alias="from")
+    to: Utc = Field(validation_alias="to_ns")
+    start: int = Field(validation_alias="start_sample")
+    end: int = Field(validation_alias="end_sample")
+    lowest: Rounded = Field(description="probability of its reports")
+    probabilities: dict[str, Rounded]
     hops: int
     past: str
-    family: str | None = None
-    snr_db: float | None
-    bandwidth_hz: float | None = None
-    offset_hz: float | None = None
     rate_hz: float
     freq_hz: float | None
     sha256: str
@@ -38,23 +33,17 @@ class PastRuns(Schema):
     cursor: str = Field(description="to the next page; empty at the end")
 
 
-class PastEvent(Schema):
-    """A change that lasted."""
+class PastEvent(Emission):
+    """A change that lasted; made from an `Event`."""
 
-    type: Literal["event"]
+    type: Literal["event"] = "event"
     id: str
     stream: str
     name: str
-    since: str
-    label: str
+    since: Utc = Field(validation_alias="since_ns")
     previous: str
-    probability: float
-    family: str | None = None
-    snr_db: float | None
-    bandwidth_hz: float | None = None
-    offset_hz: float | None = None
     freq_hz: float | None
-    start: int
+    start: int = Field(validation_alias="start_sample")
 
 
 class PastEvents(Schema):
@@ -62,11 +51,3 @@ class PastEvents(Schema):
 
     events: list[PastEvent]
     cursor: str = Field(description="to the next page; empty at the end")
-
-
-class Metadata(Schema):
-    """SigMF metadata."""
-
-    global_: dict[str, Any] = Field(alias="global")
-    captures: list[dict[str, Any]]
-    annotations: list[dict[str, Any]]

@@ -7,8 +7,8 @@ from service.schemas.schema import Schema
 Confusion = dict[str, dict[str, int]]
 
 
-class GivenLabel(Schema):
-    """A labelled stretch."""
+class Label(Schema):
+    """One labelled stretch [start, end) of a stream."""
 
     id: str
     stream: str
@@ -18,16 +18,19 @@ class GivenLabel(Schema):
     past: int = Field(description="samples that are kept before `start`")
     created: str
     rate_hz: float
-    freq_hz: float | None
-    encoder_sha256: str
+    freq_hz: float | None = None
+    emission: str | None = Field(default=None, description="the one that fills most of the stretch")
+    bandwidth_hz: float | None = Field(default=None, description="of the emission, where it was measured")
+    centre_hz: float | None = Field(default=None, description="of the emission, where it is known")
+    encoder_sha256: str = Field(description="of the embeddings that are kept with it")
     window: int
     hop: int
 
 
-class GivenLabels(Schema):
+class Labels(Schema):
     """Every label."""
 
-    labels: list[GivenLabel]
+    labels: list[Label]
     counts: dict[str, int]
 
 

@@ -1,10 +1,12 @@
 """Models: encoder, heads, and where they come from."""
 
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from service.schemas.schema import Schema
+
+Json = dict[str, JsonValue]  # as the bundle holds it
 
 
 class HeadAbout(Schema):
@@ -32,9 +34,9 @@ class ModelAbout(Schema):
     active: bool
     heads: list[HeadAbout]
     encoder: EncoderAbout
-    provenance: dict[str, Any]
-    evaluation: dict[str, Any]
-    fitted: dict[str, Any]
+    provenance: Json
+    evaluation: Json = Field(description="as `wavetell evaluate --json` has its rows")
+    fitted: Json
 
 
 class Models(Schema):

@@ -1,16 +1,21 @@
 """The base of every answer of the REST interface."""
 
-from typing import Any
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
+
+from streaming.prediction import utc_text
+
+Utc = Annotated[str, BeforeValidator(utc_text)]  # made from nanoseconds since 1970
+Rounded = Annotated[float, AfterValidator(lambda value: round(value, 4))]
 
 
 class Schema(BaseModel):
-    """An object with these fields and no others."""
+    """An object with these fields and no others, all of them present in every answer."""
 
-    model_config = ConfigDict(extra="forbid", populate_by_name=True)
-
-
-def returns(schema: Any, status: int = 200, **more: Any) -> dict[str, Any]:  # noqa: ANN401  (whatever a schema can be made of)
-    """Arguments of a route that answers in this schema."""
-    return {"response_model": None, "status_code": status, "responses": {status: {"model": schema} | more}}
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        from_attributes=True,
+        json_schema_serialization_defaults_required=True,
+    )

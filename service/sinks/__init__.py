@@ -1,4 +1,4 @@
-"""Where events go: each sink has its own thread and bounded queue, so that a dead one slows nobody.
+"""Where events go: each sink has its own thread and bounded queue, so that a dead one does not delay others.
 
 The setting `sinks` lists them: `stdout`, `file:PATH`, `mqtt://HOST/PREFIX`, `http://...` or `https://...`.
 """

@@ -1,11 +1,10 @@
 """Events as JSON lines, on standard output or at the end of a file."""
 
-import json
 import os
 from pathlib import Path
-from typing import Any
 
-from service.sinks.sink import Away, Sink
+from service.schemas.history import PastEvent
+from service.sinks.sink import Sink, Unavailable
 
 STDOUT = 1
 
@@ -16,15 +15,15 @@ def open(entry: str) -> "Lines":
 
 
 class Lines(Sink):
-    """One line an event; a file may be moved away for rotation, since it is opened for each."""
+    """One line per event; a file is opened for each, so that it can be rotated."""
 
     def __init__(self, path: Path | None) -> None:
         super().__init__("stdout" if path is None else str(path))
         self.path = path
 
-    def deliver(self, event: dict[str, Any]) -> bool:
-        """Write one line in one go."""
-        line = (json.dumps(event) + "\n").encode()
+    def deliver(self, event: PastEvent) -> bool:
+        """Write one line in one call."""
+        line = (event.model_dump_json() + "\n").encode()
         try:
             if self.path is None:
                 os.write(STDOUT, line)
@@ -32,5 +31,5 @@ class Lines(Sink):
                 with self.path.open("ab", buffering=0) as file:
                     file.write(line)
         except OSError as error:
-            raise Away(str(error)) from None
+            raise Unavailable(str(error)) from None
         return True

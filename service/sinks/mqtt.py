@@ -1,4 +1,4 @@
-"""Events to an MQTT broker, one topic a stream: `mqtt://USER:PASSWORD@HOST:1883/PREFIX?discovery=homeassistant`.
+"""Events to an MQTT broker, one topic per stream: `mqtt://USER:PASSWORD@HOST:1883/PREFIX?discovery=homeassistant`.
 
     PREFIX/STREAM/event     every event as JSON
     PREFIX/STREAM/state     the last one, retained
@@ -9,13 +9,13 @@ With `discovery` each stream announces itself below that topic, and Home Assista
 
 import json
 from contextlib import suppress
-from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from paho.mqtt.client import Client
 from paho.mqtt.enums import CallbackAPIVersion
 
-from service.sinks.sink import Away, Sink
+from service.schemas.history import PastEvent
+from service.sinks.sink import Sink, Unavailable
 from streaming.errors import ConfigError
 
 WAIT_S = 5.0
@@ -38,7 +38,7 @@ def open(entry: str) -> "Mqtt":
 
 
 class Mqtt(Sink):
-    """Publishes with quality 1: an event counts as sent once the broker has said so."""
+    """Publishes with QoS 1: an event counts as sent once the broker has acknowledged it."""
 
     def __init__(self, host: str, port: int, prefix: str, discovery: str) -> None:
         super().__init__(f"mqtt://{host}:{port}")
@@ -48,29 +48,29 @@ class Mqtt(Sink):
         self._connected = False
         self._announced: set[str] = set()
 
-    def deliver(self, event: dict[str, Any]) -> bool:
+    def deliver(self, event: PastEvent) -> bool:
         """Publish one event."""
-        stream = event["stream"]
         try:
             if not self._connected:
                 self.client.connect(self.host, self.port)
                 self.client.loop_start()
                 self._connected = True
                 self._publish(f"{self.prefix}/status", "online", retain=True)
-            if self.discovery and stream not in self._announced:
-                self._announce(stream, event["name"])
-            self._publish(f"{self.prefix}/{stream}/event", json.dumps(event))
-            self._publish(f"{self.prefix}/{stream}/state", json.dumps(event), retain=True)
+            if self.discovery and event.stream not in self._announced:
+                self._announce(event.stream, event.name)
+            topic, payload = f"{self.prefix}/{event.stream}", event.model_dump_json()
+            self._publish(f"{topic}/event", payload)
+            self._publish(f"{topic}/state", payload, retain=True)
         except (OSError, ValueError, RuntimeError) as error:  # what paho raises for a lost or full connection
             self._disconnect()
-            raise Away(str(error)) from None
+            raise Unavailable(str(error)) from None
         return True
 
     def _publish(self, topic: str, payload: str, retain: bool = False) -> None:
         message = self.client.publish(topic, payload, qos=1, retain=retain)
         message.wait_for_publish(WAIT_S)
         if not message.is_published():
-            raise OSError("the broker does not confirm")
+            raise OSError("the broker does not acknowledge")
 
     def _announce(self, stream: str, name: str) -> None:
         """Home Assistant's discovery message."""
@@ -94,8 +94,8 @@ class Mqtt(Sink):
         self._announced.clear()
 
     def release(self) -> None:
-        """Say goodbye."""
+        """Report that it is offline, and disconnect."""
         if self._connected:
-            with suppress(OSError, ValueError, RuntimeError):  # then the last will says it
+            with suppress(OSError, ValueError, RuntimeError):  # then the broker publishes the last will
                 self._publish(f"{self.prefix}/status", "offline", retain=True)
             self._disconnect()

@@ -1,21 +1,21 @@
-"""What every sink has in common: a bounded queue, a thread, and patience with what it delivers to."""
+"""What every sink has in common: a bounded queue, a thread, and a back-off."""
 
 import logging
 import threading
 from abc import ABC, abstractmethod
 from collections import deque
-from typing import Any
 
+from service.schemas.history import PastEvent
 from streaming.backoff import Backoff
 
 log = logging.getLogger(__name__)
 
-DEPTH = 10_000  # events that wait while the other side is away; then the oldest go, counted
-BACKOFF_S = (0.5, 30.0)
+DEPTH = 10_000  # events that may wait; beyond, the oldest are lost and counted
+BACKOFF_S = (0.5, 30.0)  # first and longest wait before an event is tried again
 
 
-class Away(Exception):
-    """The other side did not take it; it may later."""
+class Unavailable(Exception):
+    """The receiver did not take it; it may later."""
 
 
 class Sink(ABC):
@@ -24,24 +24,24 @@ class Sink(ABC):
     def __init__(self, name: str) -> None:
         self.name = name
         self.sent = self.lost = 0
-        self._queue: deque[dict[str, Any]] = deque()
+        self._queue: deque[PastEvent] = deque()
         self._wake = threading.Condition()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"sink {name}", daemon=True)
 
     @abstractmethod
-    def deliver(self, event: dict[str, Any]) -> bool:
-        """Deliver one event; False where it will never be taken, `Away` where it should be tried again."""
+    def deliver(self, event: PastEvent) -> bool:
+        """Deliver one event; False where it will never be taken. `Unavailable`: try again later."""
 
     def release(self) -> None:  # noqa: B027  (most sinks hold nothing)
-        """Let go of the other side."""
+        """Close the connection to the receiver."""
 
     def start(self) -> None:
-        """Begin to deliver."""
+        """Start to deliver."""
         self._thread.start()
 
-    def put(self, event: dict[str, Any]) -> None:
-        """Deliver this when its turn comes; never waits."""
+    def put(self, event: PastEvent) -> None:
+        """Deliver this after those that wait; never blocks."""
         with self._wake:
             if len(self._queue) == DEPTH:
                 self._queue.popleft()
@@ -50,7 +50,7 @@ class Sink(ABC):
             self._wake.notify()
 
     def close(self, timeout_s: float) -> None:
-        """Deliver what waits if the other side is there, then stop."""
+        """Deliver what waits if the receiver is there, then stop."""
         self._stopping.set()
         with self._wake:
             self._wake.notify()
@@ -67,8 +67,10 @@ class Sink(ABC):
                 event = self._queue[0]
             try:
                 taken = self.deliver(event)
-            except Away as error:
-                log.warning("sink %s is away, %d events wait: %s", self.name, len(self._queue), error)
+            except Unavailable as error:
+                log.warning(
+                    "sink %s cannot be reached, %d events wait: %s", self.name, len(self._queue), error
+                )
                 if self._stopping.wait(backoff.next_s()):
                     break
                 continue
@@ -76,6 +78,6 @@ class Sink(ABC):
             self.sent += taken
             self.lost += not taken
             with self._wake:
-                if self._queue and self._queue[0] is event:  # else it was given up meanwhile
+                if self._queue and self._queue[0] is event:  # else it was lost meanwhile
                     self._queue.popleft()
         self.release()

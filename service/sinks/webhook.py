@@ -1,13 +1,12 @@
-"""Events to a web hook: POSTed as JSON, tried again until the other side takes or refuses them."""
-
-from typing import Any
+"""Events to a web hook: POSTed as JSON, tried again until the receiver takes or refuses them."""
 
 import httpx
 
-from service.sinks.sink import Away, Sink
+from service.schemas.history import PastEvent
+from service.sinks.sink import Sink, Unavailable
 
 TIMEOUT_S = 5.0
-LATER = (408, 425, 429)  # what a server says that wants the same again
+LATER = (408, 425, 429)  # a server that wants the same request again
 
 
 def open(entry: str) -> "Webhook":
@@ -16,21 +15,22 @@ def open(entry: str) -> "Webhook":
 
 
 class Webhook(Sink):
-    """One POST an event; its id is the idempotency key, since an answer may get lost."""
+    """One POST per event; its id is the idempotency key, since an answer may get lost."""
 
     def __init__(self, url: str) -> None:
         super().__init__(str(httpx.URL(url).copy_with(userinfo=b"", query=None)))
         self._url = url
         self._client = httpx.Client(timeout=TIMEOUT_S)
 
-    def deliver(self, event: dict[str, Any]) -> bool:
+    def deliver(self, event: PastEvent) -> bool:
         """POST one event."""
         try:
-            answer = self._client.post(self._url, json=event, headers={"Idempotency-Key": event["id"]})
+            headers = {"Content-Type": "application/json", "Idempotency-Key": event.id}
+            answer = self._client.post(self._url, content=event.model_dump_json(), headers=headers)
         except httpx.HTTPError as error:
-            raise Away(f"{type(error).__name__}: {error}") from None
+            raise Unavailable(f"{type(error).__name__}: {error}") from None
         if answer.status_code >= 500 or answer.status_code in LATER:
-            raise Away(f"it answered {answer.status_code}")
+            raise Unavailable(f"it answered {answer.status_code}")
         return answer.is_success
 
     def release(self) -> None:

@@ -1,6 +1,6 @@
-"""Two databases behind one way to ask: SQLite in the data folder, or PostgreSQL by its URL.
+"""Two databases behind one interface: SQLite in the data folder, or PostgreSQL by its URL.
 
-Statements are written with `?`; both know `ON CONFLICT ... DO UPDATE`.
+Statements are written with `?`; both support `ON CONFLICT ... DO UPDATE`.
 """
 
 import sqlite3
@@ -15,10 +15,9 @@ import psycopg
 from streaming.errors import ConfigError
 
 Row = tuple[Any, ...]
-OUTAGE = (
-    sqlite3.OperationalError,
-    psycopg.OperationalError,
-)  # it may pass: the disk is full, the server is away
+# They may pass: the disk is full, the server cannot be reached.
+OUTAGE = (sqlite3.OperationalError, psycopg.OperationalError)
+LOCK = 0x77617665  # of all that share a PostgreSQL; any number that others do not use
 
 
 class Database:
@@ -39,7 +38,7 @@ class Database:
         return connection
 
     def run(self, statements: Sequence[tuple[str, Iterable[Row]]]) -> None:
-        """Execute all of this, each statement once a row, or none of it; on disk when it returns."""
+        """Execute all of this, each statement once per row, or none of it; on disk when it returns."""
         with self._transaction() as cursor:
             for sql, rows in statements:
                 cursor.executemany(self._dialect(sql), list(rows))
@@ -48,6 +47,13 @@ class Database:
         """The rows of a SELECT."""
         with self._transaction() as cursor:
             return list(cursor.execute(self._dialect(sql), values).fetchall())
+
+    @contextmanager
+    def exclusive(self) -> Iterator[Any]:
+        """A cursor for statements that no other process may come between."""
+        with self._transaction() as cursor:
+            cursor.execute(f"SELECT pg_advisory_xact_lock({LOCK})" if self.postgres else "BEGIN IMMEDIATE")
+            yield cursor
 
     @contextmanager
     def _transaction(self) -> Iterator[Any]:

@@ -1,8 +1,8 @@
 """History: runs and events, written in batches by one thread and read with cursors.
 
-An event is handed to readers and sinks only once it is on disk: what anybody was told survives a kill -9.
-Runs are written over as they grow, every `WRITE_S`. While the database is away both wait in memory, up to
-`WAITING` rows.
+An event is handed to readers and sinks only once it is on disk: whatever anybody received survives a kill -9.
+Runs are written over as they grow, every `WRITE_S`. While the database cannot be reached both wait in memory,
+up to `WAITING` rows.
 """
 
 import json
@@ -15,31 +15,22 @@ from dataclasses import astuple, fields
 from service.live.events import Event
 from service.live.runs import Run
 from service.storage.database import OUTAGE, Database
+from service.storage.schema import migrate
+from streaming.backoff import Backoff
 
 log = logging.getLogger(__name__)
 
 WRITE_S = 0.5
-RETRY_S = 1.0
+BACKOFF_S = (0.5, 5.0)  # first and longest wait while the database cannot be reached
 RETAIN_S = 60.0
 WAITING = 100_000
 
 RUN_COLUMNS = tuple(field.name for field in fields(Run))
 EVENT_COLUMNS = tuple(field.name for field in fields(Event))
-SCHEMA = (
-    """CREATE TABLE IF NOT EXISTS runs (
-        id TEXT PRIMARY KEY, stream TEXT NOT NULL, from_ns BIGINT NOT NULL, to_ns BIGINT NOT NULL,
-        start_sample BIGINT NOT NULL, end_sample BIGINT NOT NULL, label TEXT NOT NULL,
-        probability DOUBLE PRECISION NOT NULL, lowest DOUBLE PRECISION NOT NULL, probabilities TEXT NOT NULL,
-        hops BIGINT NOT NULL, past TEXT NOT NULL, snr_db DOUBLE PRECISION, rate_hz DOUBLE PRECISION NOT NULL,
-        freq_hz DOUBLE PRECISION, sha256 TEXT NOT NULL)""",
-    "CREATE INDEX IF NOT EXISTS runs_by_time ON runs (stream, from_ns, id)",
-    "CREATE INDEX IF NOT EXISTS runs_by_age ON runs (to_ns)",
-    """CREATE TABLE IF NOT EXISTS events (
-        id TEXT PRIMARY KEY, stream TEXT NOT NULL, name TEXT NOT NULL, since_ns BIGINT NOT NULL,
-        label TEXT NOT NULL, previous TEXT NOT NULL, probability DOUBLE PRECISION NOT NULL,
-        snr_db DOUBLE PRECISION, freq_hz DOUBLE PRECISION, start_sample BIGINT NOT NULL)""",
+GROWING = (
+    *("to_ns", "end_sample", "probability", "lowest", "probabilities", "hops", "past"),
+    *("snr_db", "bandwidth_hz", "offset_hz", "centre_hz"),
 )
-GROWING = ("to_ns", "end_sample", "probability", "lowest", "probabilities", "hops", "past", "snr_db")
 PUT_RUN = (
     f"INSERT INTO runs ({', '.join(RUN_COLUMNS)}) VALUES ({', '.join('?' * len(RUN_COLUMNS))}) "  # noqa: S608
     f"ON CONFLICT (id) DO UPDATE SET {', '.join(f'{column} = excluded.{column}' for column in GROWING)}"
@@ -59,12 +50,12 @@ class History:
         self.database, self.on_event = database, on_event
         self.keep_days, self.keep_mb = keep_days, keep_mb
         self.away = False  # the database cannot be written
-        self.lost = 0  # rows that were given up because the database was away for too long
+        self.lost = 0  # rows that were dropped because the database could not be reached for too long
         self._runs: dict[str, Run] = {}
         self._events: list[Event] = []
         self._wake = threading.Condition()
-        self._stopping = False
-        database.run([(statement, [()]) for statement in SCHEMA])
+        self._stop = threading.Event()
+        migrate(database)
         self._thread = threading.Thread(target=self._write_on, name="history", daemon=True)
         self._thread.start()
 
@@ -77,7 +68,7 @@ class History:
                 self.lost += 1
 
     def publish(self, event: Event) -> None:
-        """Write this event at once, then publish it."""
+        """Write this event at once, then hand it on."""
         with self._wake:
             self._events.append(event)
             if len(self._events) > WAITING:
@@ -92,8 +83,8 @@ class History:
 
     def close(self) -> None:
         """Write what waits."""
+        self._stop.set()
         with self._wake:
-            self._stopping = True
             self._wake.notify_all()
         self._thread.join()
         self.database.close()
@@ -116,32 +107,30 @@ class History:
             self.on_event(event)
 
     def _write_on(self) -> None:
-        retained = 0.0
+        retained, backoff = 0.0, Backoff(*BACKOFF_S)
         while True:
             with self._wake:
-                self._wake.wait_for(lambda: self._stopping or self._events, WRITE_S)
-                stopping = self._stopping
+                self._wake.wait_for(lambda: self._stop.is_set() or self._events, WRITE_S)
+            stopping = self._stop.is_set()
             try:
                 self.flush()
                 if time.monotonic() - retained > RETAIN_S and not stopping:
                     self.retain()
                     retained = time.monotonic()
                 self.away = False
+                backoff.reset()
             except OUTAGE as error:
                 if not self.away:
-                    log.warning(
-                        "history cannot be written, it waits in memory: %s", str(error).splitlines()[0]
-                    )
+                    reason = str(error).splitlines()[0]
+                    log.warning("history cannot be written, it waits in memory: %s", reason)
                 self.away = True
-                if stopping:
-                    return
-                time.sleep(RETRY_S)
+                self._stop.wait(backoff.next_s())
             if stopping:
                 return
 
     def retain(self) -> None:
         """Delete what is too old, then the oldest of what is too much."""
-        before = time.time_ns() - self.keep_days * 86_400 * 10**9
+        before = max(0, time.time_ns() - self.keep_days * 86_400 * 10**9)
         old = (
             ("DELETE FROM runs WHERE to_ns < ?", [(before,)]),
             ("DELETE FROM events WHERE since_ns < ?", [(before,)]),

@@ -8,14 +8,16 @@ import io
 import json
 import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from service.errors import Conflict, NotFound
+from service.live.runs import Run
+from service.live.streams import Stream
+from service.schemas.labels import Label
+from service.schemas.sigmf import Annotation
 from service.storage import sigmf
 from service.storage.ids import new_id
 from service.storage.names import bytes_in, checked_name
@@ -24,25 +26,6 @@ from streaming.embedding import Embedder
 from streaming.errors import ConfigError
 from streaming.files import write_whole
 from streaming.prediction import utc_text
-from streaming.ring import Ring
-
-
-@dataclass(frozen=True)
-class Label:
-    """One labelled stretch [start, end) of a stream."""
-
-    id: str
-    stream: str
-    label: str
-    start: int
-    end: int
-    past: int  # samples stored before `start`
-    created: str
-    rate_hz: float
-    freq_hz: float | None
-    encoder_sha256: str  # of the embeddings beside it
-    window: int
-    hop: int
 
 
 class LabelStore:
@@ -52,9 +35,11 @@ class LabelStore:
         self.folder, self.max_bytes = folder, max_bytes
         folder.mkdir(parents=True, exist_ok=True)
 
-    def add(self, stream: str, ring: Ring, span: tuple[int, int], label: str, embedder: Embedder) -> Label:
-        """Keep a stretch; on disk when it returns."""
-        start, end = span
+    def add(
+        self, stream: Stream, span: tuple[int, int], label: str, embedder: Embedder, run: Run | None
+    ) -> Label:
+        """Keep a stretch, which is mostly this run's; on disk when it returns."""
+        ring, (start, end) = stream.ring, span
         ring.read(start, end)  # refuses what is not kept, before anything is made
         if bytes_in(self.folder) >= self.max_bytes:
             raise Conflict("the labels take all the space they may (setting labels_mb); take some back")
@@ -63,7 +48,7 @@ class LabelStore:
         encoder, window, hop = embedder.key
         kept = Label(
             id=new_id(),
-            stream=stream,
+            stream=stream.id,
             label=label,
             start=start,
             end=end,
@@ -71,18 +56,25 @@ class LabelStore:
             created=utc_text(time.time_ns()),
             rate_hz=block.rate_hz,
             freq_hz=block.freq_hz,
+            emission=run.emission if run else None,
+            bandwidth_hz=run.bandwidth_hz if run else None,
+            centre_hz=run.centre_hz if run else None,
             encoder_sha256=encoder,
             window=window,
             hop=hop,
         )
         rows = embedder.embed(block.samples, kept.past, block.rate_hz)
-        note = {
-            "core:sample_start": kept.past,
-            "core:sample_count": end - start,
-            "core:label": label[: sigmf.LABEL_LENGTH],
-            "wavetell:label": asdict(kept),
-        }
-        content = sigmf.metadata(block.rate_hz, [(0, sigmf.capture(block))], [note])
+        lower, upper = sigmf.edges(kept.bandwidth_hz, kept.centre_hz)
+        note = Annotation(
+            sample_start=kept.past,
+            sample_count=end - start,
+            freq_lower_edge=lower,
+            freq_upper_edge=upper,
+            label=label[: sigmf.LABEL_LENGTH],
+        )
+        meta = sigmf.metadata(block.rate_hz, [sigmf.capture(block)], [note])
+        content = meta.model_dump(by_alias=True, exclude_none=True)
+        content["annotations"][0]["wavetell:label"] = kept.model_dump()
         write_whole(self._path(kept.id, "sigmf-data"), block.samples.astype("<c8").tobytes())
         self.put_embeddings(kept.id, rows)
         write_whole(self._path(kept.id, "sigmf-meta"), json.dumps(content).encode())
@@ -132,7 +124,6 @@ class LabelStore:
 def read_label(path: Path) -> Label:
     """The label in a metadata file."""
     try:
-        values: dict[str, Any] = json.loads(path.read_bytes())["annotations"][0]["wavetell:label"]
-        return Label(**{field.name: values[field.name] for field in fields(Label)})
+        return Label.model_validate(json.loads(path.read_bytes())["annotations"][0]["wavetell:label"])
     except (ValueError, KeyError, IndexError) as error:
-        raise ConfigError(f"{path} is no label of ours: {error}") from None
+        raise ConfigError(f"{path} is not a label of ours: {str(error).splitlines()[0]}") from None

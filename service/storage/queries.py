@@ -7,7 +7,7 @@ new rows come in.
 import base64
 import json
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 from service.live.events import Event
 from service.live.runs import Run
@@ -16,6 +16,7 @@ from service.storage.history import EVENT_COLUMNS, RUN_COLUMNS
 from streaming.errors import ConfigError
 from streaming.prediction import NO_SIGNAL
 
+T = TypeVar("T")
 Order = Literal["newest", "oldest", "least_sure"]
 # order -> (the column it sorts by, its direction, and how the next page lies to the cursor)
 ORDERS = {
@@ -41,24 +42,18 @@ class RunQuery:
 
 
 @dataclass(frozen=True)
-class Page:
+class Page(Generic[T]):
     """Some rows, and the cursor to the next; empty at the end."""
 
-    rows: list[Any]
+    rows: list[T]
     cursor: str
 
 
-def find_runs(database: Database, query: RunQuery) -> Page:
+def find_runs(database: Database, query: RunQuery) -> Page[Run]:
     """One page of runs."""
     column, direction, beyond = ORDERS[query.order]
-    where, values = (
-        ["stream = ?", "probability >= ?", "probability <= ?"],
-        [
-            query.stream,
-            query.min_probability,
-            query.max_probability,
-        ],
-    )
+    where = ["stream = ?", "probability >= ?", "probability <= ?"]
+    values: list[object] = [query.stream, query.min_probability, query.max_probability]
     for condition, value in (
         ("to_ns > ?", query.from_ns),
         ("from_ns < ?", query.to_ns),
@@ -78,14 +73,13 @@ def find_runs(database: Database, query: RunQuery) -> Page:
         f"ORDER BY {column} {direction}, id {direction} LIMIT ?"
     )
     runs = [read_run(row) for row in database.query(sql, [*values, query.limit])]
-    return Page(
-        runs, write_cursor(getattr(runs[-1], column), runs[-1].id) if len(runs) == query.limit else ""
-    )
+    more = len(runs) == query.limit
+    return Page(runs, write_cursor(getattr(runs[-1], column), runs[-1].id) if more else "")
 
 
-def find_events(database: Database, stream: str, limit: int, cursor: str) -> Page:
+def find_events(database: Database, stream: str, limit: int, cursor: str) -> Page[Event]:
     """One page of events, newest first; of all streams where none is named."""
-    where, values = ["1 = 1"], list[Any]()
+    where, values = ["1 = 1"], list[object]()
     if stream:
         where.append("stream = ?")
         values.append(stream)

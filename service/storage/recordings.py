@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from hardware.recorder import Recorder, padding, tar_header
 from service.errors import Conflict, NotFound
 from service.live.streams import Stream
+from service.schemas.recordings import Recording
 from service.storage import sigmf
 from service.storage.history import History
 from service.storage.ids import new_id
@@ -110,10 +110,11 @@ class RecordingStore:
             limit=MOST,
         )
         content = json.loads(running.recorder.meta.read_bytes())
-        content["global"]["core:extensions"] = sigmf.EXTENSIONS
+        content["global"]["core:extensions"] = [each.model_dump() for each in sigmf.EXTENSIONS]
         for run in find_runs(self.history.database, query).rows:
             if run.start_sample < end and run.end_sample > first and not running.recorder.lost:
-                content["annotations"].append(sigmf.annotation(run, first, end))
+                note = sigmf.annotation(run, first, end)
+                content["annotations"].append(note.model_dump(by_alias=True, exclude_none=True))
         write_whole(running.recorder.meta, json.dumps(content, indent=1).encode())
 
     def close(self) -> None:
@@ -121,27 +122,27 @@ class RecordingStore:
         for recording in list(self.running):
             self.finish(recording)
 
-    def list(self) -> list[dict[str, Any]]:
+    def list(self) -> list[Recording]:
         """Every recording, oldest first."""
         return [self.describe(path.stem) for path in sorted(self.folder.glob("*.sigmf-meta"))]
 
-    def describe(self, recording: str) -> dict[str, Any]:
+    def describe(self, recording: str) -> Recording:
         """One recording; `source` is its address, to play it again."""
         meta = self.path(recording, "sigmf-meta")
         content = json.loads(meta.read_bytes())
         size = self.path(recording, "sigmf-data").stat().st_size
-        return {
-            "id": recording,
-            "running": recording in self.running,
-            "description": content["global"].get("core:description", ""),
-            "time": content["captures"][0].get("core:datetime"),
-            "freq_hz": content["captures"][0].get("core:frequency"),
-            "rate_hz": content["global"]["core:sample_rate"],
-            "samples": size // 8,
-            "gaps": len(content["captures"]) - 1,
-            "labels": sorted({note["core:label"] for note in content.get("annotations", [])}),
-            "source": f"file:{meta.resolve()}?pace=realtime",
-        }
+        return Recording(
+            id=recording,
+            running=recording in self.running,
+            description=content["global"].get("core:description", ""),
+            time=content["captures"][0].get("core:datetime"),
+            freq_hz=content["captures"][0].get("core:frequency"),
+            rate_hz=content["global"]["core:sample_rate"],
+            samples=size // 8,
+            gaps=len(content["captures"]) - 1,
+            labels=sorted({note["core:label"] for note in content.get("annotations", [])}),
+            source=f"file:{meta.resolve()}?pace=realtime",
+        )
 
     def path(self, recording: str, kind: str) -> Path:
         """One of its files."""

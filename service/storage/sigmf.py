@@ -1,62 +1,88 @@
 """SigMF metadata: what wavetell knows of a stretch of a stream, as other programs read it."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import sigmf
 
 from service.live.runs import Run
+from service.schemas.sigmf import Annotation, Capture, Detail, Extension, Global, Metadata
 from streaming.block import Block
 from streaming.prediction import utc_text
 
-EXTENSIONS = [{"name": name, "version": "1.0.0", "optional": True} for name in ("wavetell", "signal")]
+EXTENSIONS = [Extension(name=name) for name in ("wavetell", "signal")]
 LABEL_LENGTH = 20  # characters that SigMF allows
 
 
-def metadata(
-    rate_hz: float, captures: Sequence[tuple[int, dict[str, Any]]], annotations: Sequence[dict[str, Any]]
-) -> dict[str, Any]:
-    """A SigMF metadata object for cf32 samples; captures are (sample_start, fields)."""
-    info = {
-        sigmf.DATATYPE_KEY: "cf32_le",
-        sigmf.SAMPLE_RATE_KEY: rate_hz,
-        sigmf.RECORDER_KEY: "wavetell",
-        sigmf.EXTENSIONS_KEY: EXTENSIONS,
-    }
-    return {
-        "global": info | {sigmf.VERSION_KEY: sigmf.__specification__},
-        "captures": [{sigmf.SAMPLE_START_KEY: start} | fields for start, fields in captures],
-        "annotations": sorted(annotations, key=lambda note: int(note[sigmf.SAMPLE_START_KEY])),
-    }
+def metadata(rate_hz: float, captures: list[Capture], annotations: Sequence[Annotation]) -> Metadata:
+    """A SigMF metadata object for cf32 samples."""
+    return Metadata(
+        global_=Global(
+            datatype="cf32_le",
+            sample_rate=rate_hz,
+            recorder="wavetell",
+            extensions=EXTENSIONS,
+            version=sigmf.__specification__,
+        ),
+        captures=captures,
+        annotations=sorted(annotations, key=lambda note: note.sample_start),
+    )
 
 
-def capture(block: Block) -> dict[str, Any]:
-    """Frequency and time of a capture that begins with this block."""
-    fields: dict[str, Any] = {} if block.freq_hz is None else {sigmf.FREQUENCY_KEY: block.freq_hz}
-    return fields if block.utc_ns is None else fields | {sigmf.DATETIME_KEY: utc_text(block.utc_ns)}
+def capture(block: Block) -> Capture:
+    """A capture that begins with this block."""
+    utc = None if block.utc_ns is None else utc_text(block.utc_ns)
+    return Capture(frequency=block.freq_hz, datetime=utc)
 
 
-def annotation(run: Run, first_sample: int, end_sample: int | None = None) -> dict[str, Any]:
+def captures(runs: Sequence[Run]) -> list[Capture]:
+    """One capture per frequency of these runs; samples are counted from the first run's."""
+    found: list[Capture] = []
+    for run in runs:
+        if not found or found[-1].frequency != run.freq_hz:
+            found.append(
+                Capture(
+                    sample_start=run.start_sample - runs[0].start_sample,
+                    global_index=run.start_sample,
+                    frequency=run.freq_hz,
+                    datetime=utc_text(run.from_ns),
+                )
+            )
+    return found or [Capture()]
+
+
+def annotation(run: Run, first_sample: int, end_sample: int | None = None) -> Annotation:
     """A run as an annotation, counted from `first_sample` and cut to what lies behind it."""
     start = max(run.start_sample, first_sample)
     end = run.end_sample if end_sample is None else min(run.end_sample, end_sample)
-    note: dict[str, Any] = {
-        sigmf.SAMPLE_START_KEY: start - first_sample,
-        sigmf.SAMPLE_COUNT_KEY: max(0, end - start),
-        sigmf.LABEL_KEY: run.label[:LABEL_LENGTH],
-        sigmf.GENERATOR_KEY: "wavetell",
-        sigmf.UUID_KEY: as_uuid(run.id),
-        "signal:detail": {"modulation": run.label},
-        "wavetell:probability": round(run.probability, 4),
-        "wavetell:probabilities": {name: round(value, 4) for name, value in run.probabilities.items()},
-        "wavetell:model_sha256": run.sha256,
-    }
-    if run.freq_hz is not None:
-        note |= {
-            sigmf.FREQ_LOWER_EDGE_KEY: run.freq_hz - run.rate_hz / 2,
-            sigmf.FREQ_UPPER_EDGE_KEY: run.freq_hz + run.rate_hz / 2,
-        }
-    return note if run.snr_db is None else note | {"wavetell:snr_db": run.snr_db}
+    lower, upper = edges(run.bandwidth_hz, run.offset_hz if run.freq_hz is None else run.centre_hz)
+    if lower is None and run.freq_hz is not None:  # not measured: somewhere in the band
+        lower, upper = edges(run.rate_hz, run.freq_hz)
+    return Annotation(
+        sample_start=start - first_sample,
+        sample_count=max(0, end - start),
+        freq_lower_edge=lower,
+        freq_upper_edge=upper,
+        label=run.label[:LABEL_LENGTH],
+        uuid=as_uuid(run.id),
+        detail=Detail(modulation=run.label),
+        probability=round(run.probability, 4),
+        probabilities={name: round(value, 4) for name, value in run.probabilities.items()},
+        model_sha256=run.sha256,
+        family=run.family,
+        emission=run.emission,
+        snr_db=run.snr_db,
+    )
+
+
+def edges(bandwidth_hz: float | None, middle_hz: float | None) -> tuple[float | None, float | None]:
+    """Lower and upper edge; at RF where the middle is, relative to baseband where nobody knows the frequency.
+
+    >>> edges(200e3, 100e6)
+    (99900000.0, 100100000.0)
+    """
+    if bandwidth_hz is None or middle_hz is None:
+        return None, None
+    return middle_hz - bandwidth_hz / 2, middle_hz + bandwidth_hz / 2
 
 
 def as_uuid(run_id: str) -> str:

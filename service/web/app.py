@@ -12,15 +12,15 @@ from fastapi.responses import JSONResponse
 from starlette.types import ASGIApp
 
 from service.errors import Conflict, NotFound, Refused
-from service.models.plugins import Jobs
+from service.models.jobs import Jobs
 from service.routes import (
     dashboard,
     federation,
     history,
+    iqengine,
     labels,
     live,
     models,
-    plugins,
     predict,
     recordings,
     spectrum,
@@ -45,7 +45,7 @@ ROUTERS = (
     labels,
     models,
     federation,
-    plugins,
+    iqengine,
     system,
 )
 

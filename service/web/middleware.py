@@ -20,9 +20,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.web.security import COOKIE, Role, Tokens, allows, required_role
 
-BODY_S = 30.0  # in which a body must be there
+BODY_S = 30.0  # in which a body must be complete
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
-CLIENTS = 10_000  # whose rate is remembered
+CLIENTS = 10_000  # whose rate is kept
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Rules:
 
 
 class Refusal(Exception):
-    """The answer to a request that goes no further."""
+    """The answer to a request that does not reach a route."""
 
     def __init__(self, status: int, detail: str, headers: dict[str, str] | None = None) -> None:
         self.status, self.detail, self.headers = status, detail, headers or {}
@@ -106,7 +106,7 @@ class Guard:
             raise Refusal(403, f"this token's role is {role}; {needed} is needed")
 
     def _count(self, client: str) -> None:
-        """A leaky bucket for each client; a second's worth may come at once."""
+        """A leaky bucket per client, which holds a second's requests."""
         rate, now = self.rules.per_second, time.monotonic()
         left, then = self._buckets.pop(client, (float(rate), now))
         left = min(float(rate), left + (now - then) * rate)
@@ -114,7 +114,7 @@ class Guard:
         if len(self._buckets) > CLIENTS:
             self._buckets.popitem(last=False)
         if left < 1:
-            raise Refusal(429, f"more than {rate} requests a second", {"Retry-After": "1"})
+            raise Refusal(429, f"more than {rate} requests per second", {"Retry-After": "1"})
 
     def _bounded(self, receive: Receive) -> Receive:
         """Receive a body within its limits of size and time."""
@@ -194,7 +194,7 @@ async def refuse(answer: Response, scope: Scope, receive: Receive, send: Send) -
 
 
 def with_headers(send: Send, extra: dict[str, str]) -> Send:
-    """Add headers to every response: nobody may frame us, guess types, or see where a reader came from."""
+    """Add security headers to every response: no framing, no sniffing of types, no referrer."""
     fixed = {
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "DENY",

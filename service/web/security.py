@@ -1,6 +1,6 @@
 """Who may do what: tokens with roles, stored as hashes only.
 
-A token is 32 random bytes, so a plain sha256 is enough to keep it: there is nothing to guess.
+A token is 32 random bytes, so a plain sha256 is enough: there is nothing to guess.
 """
 
 import hashlib
@@ -49,7 +49,7 @@ class Tokens:
         return found
 
     def add(self, name: str, role: Role) -> str:
-        """A new token; it is told once and cannot be found out again."""
+        """A new token; it is printed once and cannot be recovered."""
         checked_name(name, "token name")
         entries = dict(self.entries())
         if name in entries:
@@ -59,7 +59,7 @@ class Tokens:
         return token
 
     def revoke(self, name: str) -> None:
-        """Make a token worthless."""
+        """Delete a token; it is refused from now on."""
         entries = dict(self.entries())
         if entries.pop(name, None) is None:
             raise ConfigError(f"there is no token {name!r}; there are {', '.join(entries) or 'none'}")

@@ -65,6 +65,9 @@ def tone_bursts(rng, seconds=3.0):
     return x
 
 
+SPANS = (0.9 * RATE, 2.1 * RATE), (2.4 * RATE, 2.6 * RATE)  # around the two bursts
+
+
 def store(path, x):
     """As an RTL-SDR would: 8 bits, unsigned."""
     pairs = np.stack([x.real, x.imag], 1)
@@ -113,15 +116,20 @@ def test_a_silence_ends_an_emission_and_bursts_are_kept_to_the_last(runtime, tmp
     assert runs[0].label == NO_SIGNAL
     assert [run.label == NO_SIGNAL for run in runs][-3:] == [False, True, False]
     assert runs[-1].end_sample == pytest.approx(2.53 * RATE, abs=0.01 * RATE)
-    assert all((run.snr_db is None) == (run.label == NO_SIGNAL) for run in runs)
+    for measured in ("snr_db", "bandwidth_hz", "offset_hz", "emission"):
+        assert all((getattr(run, measured) is None) == (run.label == NO_SIGNAL) for run in runs)
+    heard = [run for run in runs if run.label != NO_SIGNAL]
+    long, short = ({run.emission for run in heard if a <= run.start_sample < b} for a, b in SPANS)
+    assert (len(long), len(short), long & short) == (1, 1, set())
     names = [event.label for event in journal.events]
     assert names[0] == names[-1] == NO_SIGNAL
     assert set(names[1:-1])
     assert NO_SIGNAL not in names[1:-1]
+    assert {event.emission for event in journal.events[1:-1]} == long
     last = journal.events[-1]
     assert last.start_sample == pytest.approx(2 * RATE, abs=0.01 * RATE)
-    assert answers.latest["bandwidth_hz"] > 1000
-    assert answers.latest["offset_hz"] == pytest.approx(20e3, abs=2e3)
+    assert answers.latest.bandwidth_hz > 1000
+    assert answers.latest.offset_hz == pytest.approx(20e3, abs=2e3)
     assert stream.counts.skipped == round(2.53 * RATE) % 512
 
 
@@ -146,20 +154,20 @@ def test_predict_answers_signals_and_silences_side_by_side(bundle):
     predictor = Predictor(bundle, open_engine(bundle.encoder, HOP), bundle.sha256)
     x = tone_bursts(np.random.default_rng(1)).astype(np.complex64)
     answer = predictor.predict([Block(x[:400_000], 0, RATE), Block(x[400_000:], 400_000, RATE)])
-    windows = answer["windows"]
-    assert all(a["end"] <= b["start"] for a, b in pairwise(windows))
-    assert windows[0]["label"] == windows[-1]["label"] == NO_SIGNAL
-    on = [window for window in windows if window["label"] != NO_SIGNAL]
-    assert on[0]["start"] == pytest.approx(1.0 * RATE, abs=0.01 * RATE)  # as the bursts were made
-    assert sum(window["end"] - window["start"] for window in on) == pytest.approx(1.03 * RATE, rel=0.05)
-    assert answer["whole"]["label"] != NO_SIGNAL
-    assert sum(answer["whole"]["probabilities"].values()) == pytest.approx(1, abs=1e-3)
+    windows = answer.windows
+    assert all(a.end <= b.start for a, b in pairwise(windows))
+    assert windows[0].label == windows[-1].label == NO_SIGNAL
+    on = [window for window in windows if window.label != NO_SIGNAL]
+    assert on[0].start == pytest.approx(1.0 * RATE, abs=0.01 * RATE)  # as the bursts were made
+    assert sum(window.end - window.start for window in on) == pytest.approx(1.03 * RATE, rel=0.05)
+    assert answer.whole.label != NO_SIGNAL
+    assert sum(answer.whole.probabilities.values()) == pytest.approx(1, abs=1e-3)
     for window in windows:
-        assert (window["snr_db"] is None) == (window["label"] == NO_SIGNAL)
-        assert ("offset_hz" in window) == (window["label"] != NO_SIGNAL)
+        assert (window.snr_db is None) == (window.label == NO_SIGNAL)
+        assert (window.offset_hz is None) == (window.label == NO_SIGNAL)
     nothing = predictor.predict([Block(x[:100_000], 0, 1.0)])  # nobody said the rate
-    assert nothing["whole"]["label"] == NO_SIGNAL
-    assert len(nothing["windows"]) < 30
+    assert nothing.whole.label == NO_SIGNAL
+    assert len(nothing.windows) < 30
 
 
 def test_the_commands_say_no_signal_and_what_was_measured(bundle, tmp_path, capsys):
@@ -232,7 +240,7 @@ def test_another_model_takes_over_in_the_middle_of_an_emission(runtime, bundle, 
     assert after[0].start_sample < 2 * RATE + 10_000
     assert after[-1].end_sample > 3 * RATE - 10_000
     assert all(run.label != NO_SIGNAL for run in after)
-    assert answers.latest["offset_hz"] == pytest.approx(RATE / 12.5, abs=2e3)
+    assert answers.latest.offset_hz == pytest.approx(RATE / 12.5, abs=2e3)
 
 
 class Gapped(Halves):

@@ -1,13 +1,26 @@
 """The OpenAPI document: its examples run, and whatever schemathesis makes of it is answered as documented."""
 
+import json
 import subprocess
 import sys
+from dataclasses import replace
+from pathlib import Path
 
 import jsonschema
+import numpy as np
 import pytest
 
-from tests.service.conftest import serving
+import service.demo
+from streaming.bundle import Bundle
+from streaming.bundle_meta import Meta
+from streaming.encoder import Encoder
+from streaming.frontend import FrontEndSettings
+from tests.models import tiny_head
+from tests.service.conftest import HOP, SHAPE, WINDOW, serving, within
+from tests.service.dashboard.federation import make_federation
 
+BAND = ("emission", "bandwidth_hz", "centre_hz")
+DEMO = Path(service.demo.__file__).with_name("demo.sigmf-meta")
 LONG = [pytest.mark.acceptance, pytest.mark.timeout(3600)]
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
 
@@ -45,37 +58,116 @@ def test_the_examples_of_the_document_run(service):
     service.post("/v1/models/rollback")
 
 
-def test_answers_have_the_documented_fields_and_no_others(service):
+RADIOS = {"DeviceAbout", "AbilitiesAbout"}  # this machine may have none
+
+
+class Filled:
+    """Holds answers against the document, and knows which of its fields had a value in none of them."""
+
+    def __init__(self, document):
+        self.document, self.promised, self.filled = document, set(), set()
+
+    def check(self, method, path, answer):
+        """One answer must be as the document describes it."""
+        assert answer.status_code < 300, answer.text
+        content = self.document["paths"][path][method]["responses"][str(answer.status_code)]["content"]
+        schema = content["application/json"]["schema"]
+        jsonschema.validate(answer.json(), schema | {"components": self.document["components"]})
+        self.promise(schema)
+        self.fill(schema, answer.json())
+
+    def promise(self, schema):
+        """Add the fields of every object that an answer of this schema can have."""
+        for inner in (*schema.get("anyOf", []), schema.get("items"), schema.get("additionalProperties")):
+            if isinstance(inner, dict):
+                self.promise(inner)
+        name = schema.get("$ref", "").rpartition("/")[2]
+        for field, inner in self.properties(name):
+            if (name, field) not in self.promised:
+                self.promised.add((name, field))
+                self.promise(inner)
+
+    def fill(self, schema, value):
+        """Add the fields that have a value."""
+        for choice in schema.get("anyOf", []):
+            self.fill(choice, value)
+        if isinstance(value, list):
+            for item in value:
+                self.fill(schema.get("items", {}), item)
+        elif isinstance(value, dict):
+            name, others = schema.get("$ref", "").rpartition("/")[2], schema.get("additionalProperties")
+            for field, inner in self.properties(name):
+                if value.get(field) is not None:
+                    self.filled.add((name, field))
+                    self.fill(inner, value[field])
+            for item in value.values() if isinstance(others, dict) else ():
+                self.fill(others, item)
+
+    def properties(self, name):
+        return self.document["components"]["schemas"].get(name, {}).get("properties", {}).items()
+
+
+@pytest.fixture(scope="module")
+def on_air(tmp_path_factory):
+    """A service as users run it: a front end, families, a recording with pauses, a federation."""
+    folder = tmp_path_factory.mktemp("documented")
+    encoder = Encoder(SHAPE, seed=1)
+    head = tiny_head(encoder, name="live", mode="live", window=WINDOW, hop=HOP)
+    head = replace(head, families=("AM", "AM", "FM"), certain=0.5)
+    meta = Meta(FrontEndSettings(fraction=0.4, agc_samples=300.0))
+    Bundle(encoder, {"live": head}, meta, "air").save(folder / "air.safetensors")
+    federations = ",".join(map(str, make_federation(folder)))
+    source = f"file:{DEMO}?pace=fast"
+    model = folder / "air.safetensors"
+    with serving(folder / "data", model, source, "--federation", federations) as service:
+        yield service
+
+
+def plugin_job(service, head):
+    """A job of the plug-in API, done."""
+    about = {"sample_rate": 100_000, "center_freq": 433.92e6}
+    samples = np.frombuffer(DEMO.with_suffix(".sigmf-data").read_bytes()[:400_000], np.int8) / np.float32(128)
+    files = {
+        "iq_file": samples.tobytes(),
+        "metadata_file": json.dumps(about),
+        "custom_params": json.dumps({"head": head}),
+    }
+    job = service.post("/plugins/wavetell", files={name: (name, content) for name, content in files.items()})
+    service.until(f"/plugins/{job.json()['job_id']}/status", lambda status: status["progress"] == 100)
+    return job.json()["job_id"]
+
+
+def test_every_documented_field_is_filled_and_there_are_no_others(on_air):
     """With something in them: whatever schemathesis sends, most of what it gets back is empty."""
-    document = service.get("/openapi.json").json()
-    stream = service.stream("tone:?rate=48k&snr_db=10", name="documented")
-    service.until(f"/v1/streams/{stream}", lambda s: s["latest"] and s["kept"]["end"] > 24_000)
-    service.until(f"/v1/streams/{stream}/predictions", lambda answer: answer["predictions"])
-    service.until(f"/v1/events?stream={stream}", lambda answer: answer["events"])
-    label = service.post("/v1/labels", json={"stream": stream, "label": "tone", "seconds": 0.4}).json()
-    recording = service.post(f"/v1/streams/{stream}/recordings", json={"seconds": 0.1}).json()["id"]
-    checked = set()
-    for path, methods in document["paths"].items():
+    document = Filled(on_air.get("/openapi.json").json())
+    (stream,) = (entry["id"] for entry in on_air.get("/v1/streams").json())
+    heard = on_air.until(
+        f"/v1/streams/{stream}/predictions",
+        lambda answer: any(run["end"] > 900_000 for run in answer["predictions"]),
+        seconds=within(15),
+    )["predictions"]
+    run = max((run for run in heard if run["label"] != "no signal"), key=lambda run: run["hops"])
+    span = {"start": run["start"], "end": run["end"]}
+    label = on_air.post("/v1/labels", json={"stream": stream, "label": "tone"} | span)
+    document.check("post", "/v1/labels", label)
+    assert [label.json()[name] for name in BAND] == [run[name] for name in BAND]
+    recording = on_air.post(f"/v1/streams/{stream}/recordings", json=span)
+    document.check("post", "/v1/streams/{stream_id}/recordings", recording)
+    meta = json.loads(DEMO.read_text())
+    meta["captures"][0]["core:datetime"] = "2026-01-01T00:00:00Z"
+    files = {"meta": json.dumps(meta), "data": DEMO.with_suffix(".sigmf-data").read_bytes()}
+    document.check("post", "/v1/predict", on_air.post("/v1/predict", files=files))
+    for head in ("", "nobody"):
+        url = f"/plugins/{plugin_job(on_air, head)}/result"
+        document.check("get", "/plugins/{job_id}/result", on_air.get(url))
+    for path, methods in document.document["paths"].items():
         content = methods.get("get", {}).get("responses", {}).get("200", {}).get("content", {})
-        if "application/json" not in content or "{job_id}" in path or "{kind}" in path:
-            continue
-        schema = content["application/json"]["schema"] | {"components": document["components"]}
-        url = path.replace("{stream_id}", stream).replace("{function}", "wavetell")
-        jsonschema.validate(service.get(url).json(), schema)
-        checked.add(path)
-    paths = (
-        "streams",
-        "labels",
-        "models",
-        "recordings",
-        "events",
-        "health",
-        "streams/{stream_id}/predictions",
-    )
-    assert {f"/v1/{path}" for path in paths} <= checked
-    service.http.delete(f"/v1/labels/{label['id']}")
-    service.http.delete(f"/v1/recordings/{recording}")
-    service.http.delete(f"/v1/streams/{stream}")
+        if "application/json" in content and "{job_id}" not in path and "{kind}" not in path:
+            url = path.replace("{stream_id}", stream).replace("{function}", "wavetell")
+            document.check("get", path, on_air.get(url))
+    promised = {(name, field) for name, field in document.promised if name not in RADIOS}
+    assert promised >= {(name, "emission") for name in ("Report", "PastRun", "PastEvent", "Label")}
+    assert promised - document.filled == set()
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import sqlite3
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -18,7 +19,7 @@ SECOND = 10**9
 NOW = time.time_ns()
 
 
-def run(i, label="A", stream="s", probability=0.9, hops=10):
+def run(i, label="A", stream="s", probability=0.9, hops=10, family=None, emission="s-1"):
     return Run(
         id=new_id(),
         stream=stream,
@@ -36,11 +37,32 @@ def run(i, label="A", stream="s", probability=0.9, hops=10):
         rate_hz=1000.0,
         freq_hz=433.92e6,
         sha256="x",
+        family=family,
+        emission=emission,
+        bandwidth_hz=25_000.0,
+        offset_hz=-3000.0,
+        centre_hz=433.917e6,
     )
 
 
 def event(i, stream="s"):
-    return Event(new_id(), stream, "name", NOW + i * SECOND, "A", "B", 0.9, 12.5, None, i)
+    return Event(
+        id=new_id(),
+        stream=stream,
+        name="name",
+        since_ns=NOW + i * SECOND,
+        label="A",
+        previous="B",
+        probability=0.9,
+        snr_db=12.5,
+        freq_hz=None,
+        start_sample=i,
+        family="AM",
+        emission="s-1",
+        bandwidth_hz=25_000.0,
+        offset_hz=-3000.0,
+        centre_hz=None,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -116,6 +138,28 @@ def test_a_run_ends_with_its_label_at_a_gap_and_with_its_model():
     assert keeper.push(run(2, label="B")).id != first.id
     second = keeper.push(run(3, label="B"))
     assert keeper.push(run(5, label="B")).id != second.id
+
+
+def test_a_run_is_of_one_emission_and_has_its_newest_measurements(history):
+    keeper = RunKeeper()
+    first = keeper.push(run(0))
+    wider = replace(run(1), bandwidth_hz=30_000.0, offset_hz=-2000.0, centre_hz=433.918e6)
+    for each in (first, keeper.push(wider), keeper.push(run(2, emission="s-2"))):
+        history.keep(each)
+    history.flush()
+    grown, other = pages(history, order="oldest")
+    assert (grown.id, grown.emission, grown.to_ns) == (first.id, "s-1", NOW + 2 * SECOND)
+    assert (grown.bandwidth_hz, grown.offset_hz, grown.centre_hz) == (30_000.0, -2000.0, 433.918e6)
+    assert other.emission == "s-2"
+
+
+def test_the_longest_run_of_a_stretch_is_found_without_the_database():
+    keeper = RunKeeper()
+    for each in (run(0, emission="s-1"), run(1, "no signal", emission=None), run(3, emission="s-2")):
+        keeper.push(each)
+    assert keeper.longest(500, 3200).emission == "s-1"
+    assert keeper.longest(900, 5000).emission == "s-2"
+    assert keeper.longest(1000, 2000) is None
 
 
 def test_an_event_is_told_once_it_is_on_disk(history, tmp_path):

@@ -1,5 +1,6 @@
 """Behind the front end the pipeline answers at the model's rate and reports silences, whatever the cut."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -90,7 +91,10 @@ def emissions(predictions):
 
 
 def same(a, b):
-    fields = ("start", "end", "label", "past", "begin", "utc_ns", "snr_db", "bandwidth_hz", "offset_hz")
+    fields = (
+        *("start", "end", "label", "past", "begin", "utc_ns"),
+        *("emission", "snr_db", "bandwidth_hz", "offset_hz", "centre_hz"),
+    )
     assert [[getattr(p, f) for f in fields] for p in a] == [[getattr(p, f) for f in fields] for p in b]
     np.testing.assert_allclose([p.probabilities for p in a], [p.probabilities for p in b], atol=1e-9)
 
@@ -138,6 +142,19 @@ def test_many_streams_in_one_push_answer_as_each_would_alone(bundle, engine):
     for pipeline, found, x in zip(pipelines, together, scenes, strict=True):
         alone = push(live(bundle, engine), blocks(x))
         same(found + pipeline.flush(), alone)
+
+
+def test_every_answer_says_which_emission_it_is_of_and_where_that_is(bundle, engine):
+    tuned = [replace(block, freq_hz=433.92e6) for block in blocks(SCENE)]
+    found = push(live(bundle, engine), tuned)
+    assert [{p.emission for p in signal} for signal in emissions(found)] == [{1}, {2}, {3}]
+    assert {p.emission for p in found if p.label == NO_SIGNAL} == {None}
+    for answer in found:
+        if answer.label == NO_SIGNAL:
+            assert answer.centre_hz is None
+        else:  # the scene's signals are a tenth of the rate above the middle
+            assert answer.centre_hz == pytest.approx(433.92e6 + 0.1 * RATE, abs=3000)
+    assert {p.centre_hz for p in push(live(bundle, engine), blocks(SCENE))} == {None}
 
 
 def test_silences_and_signals_cover_the_stream_and_silences_are_told_slowly(bundle, engine):

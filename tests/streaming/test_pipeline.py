@@ -16,7 +16,6 @@ from streaming.engine import open_engine
 from streaming.errors import ConfigError
 from streaming.intake import LevelSettings
 from streaming.pipeline import FramePipeline, LivePipeline, choose_head
-from streaming.prediction import as_json
 from tests.models import tiny_head
 
 SHAPE = EncoderShape(channels=4, depth=2, reduced=6, outputs=5)  # sees 29 samples
@@ -104,13 +103,6 @@ def test_a_frame_that_a_gap_cuts_is_left_out(bundle):
     pipeline = FramePipeline(bundle, bundle.heads["frames"])
     found = push(pipeline, [*blocks(SIGNAL[:50]), *blocks(SIGNAL[:85], first=90)])
     assert [p.start for p in found] == [0, 90, 130]
-
-
-def test_json_has_what_a_reader_needs(bundle):
-    answer = as_json(push(live(bundle), blocks(SIGNAL))[0], bundle.heads["live"].classes)
-    assert answer["time"] == "1970-01-01T00:00:01.000000Z"
-    assert (answer["start"], answer["end"], answer["past"]) == (0, WINDOW, "cold")
-    assert abs(sum(answer["probabilities"].values()) - 1) < 1e-3
 
 
 def test_a_head_is_chosen_by_name_or_mode(bundle):

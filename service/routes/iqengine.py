@@ -1,17 +1,16 @@
 """The plug-in API of IQEngine, so that its users run wavetell on any recording they look at."""
 
 import json
-from typing import Any
+from dataclasses import replace
 
 from fastapi import APIRouter, Request
 from starlette.datastructures import UploadFile
 
 from service.errors import NotFound
-from service.models.plugins import Jobs, status
-from service.routes.common import TheStation
+from service.models.jobs import Job, Jobs
 from service.routes.predict import LOWEST_HZ, read_raw
-from service.schemas.plugins import Job, JobResult, Parameter
-from service.schemas.schema import returns
+from service.schemas.iqengine import Job as JobStatus
+from service.schemas.iqengine import JobResult, Parameter
 from streaming.errors import InputError
 
 router = APIRouter(prefix="/plugins", tags=["IQEngine"])
@@ -40,23 +39,23 @@ def the_jobs(request: Request) -> Jobs:
     return jobs
 
 
-@router.get("", **returns(list[str]))
+@router.get("")
 async def names() -> list[str]:
     """The plug-ins here."""
     return [NAME]
 
 
-@router.get("/{function}", **returns(dict[str, Parameter]))
-async def parameters(function: str) -> dict[str, Any]:
-    """What the plug-in can be told; without any, IQEngine would hide its button."""
+@router.get("/{function}")
+async def parameters(function: str) -> dict[str, Parameter]:
+    """The plug-in's parameters; without any, IQEngine would hide its button."""
     known(function)
-    head = {"title": "Head of the model, empty for its first", "type": "string", "default": "", "value": ""}
-    return {"head": head}
+    title = "Head of the model, empty for its first"
+    return {"head": Parameter(title=title, type="string", default="", value="")}
 
 
-@router.post("/{function}", openapi_extra={"requestBody": BODY}, **returns(Job))
-async def run(request: Request, station: TheStation, function: str) -> dict[str, Any]:
-    """Begin to name the modulation in what was sent."""
+@router.post("/{function}", openapi_extra={"requestBody": BODY}, response_model_exclude_none=True)
+async def run(request: Request, function: str) -> JobStatus:
+    """Start to name the modulation in what was sent."""
     known(function)
     async with request.form(max_files=3, max_fields=3) as form:
         samples, meta = form.get("iq_file"), await read_text(form.get("metadata_file"))
@@ -72,21 +71,25 @@ async def run(request: Request, station: TheStation, function: str) -> dict[str,
         rate = about.get("sample_rate", 1.0)
         if not isinstance(rate, int | float) or not LOWEST_HZ <= rate <= 1e12:
             raise InputError(f"sample_rate is {rate!r}; it must be above {LOWEST_HZ}")
-        block = read_raw(await samples.read(), datatype, float(rate))
-    return the_jobs(request).start(block, str(about.get("file_name", ""))[:200], head_of(custom))
+        freq = about.get("center_freq")
+        block = replace(
+            read_raw(await samples.read(), datatype, float(rate)),
+            freq_hz=float(freq) if isinstance(freq, int | float) and abs(freq) <= 1e12 else None,
+        )
+    return the_jobs(request).start(block, str(about.get("file_name", ""))[:200], head_of(custom)).status()
 
 
-@router.get("/{job_id}/status", **returns(Job))
-async def progress(request: Request, job_id: str) -> dict[str, Any]:
+@router.get("/{job_id}/status", response_model_exclude_none=True)
+async def progress(request: Request, job_id: str) -> JobStatus:
     """How far a job is."""
-    return status(job_of(request, job_id))
+    return job_of(request, job_id).status()
 
 
-@router.get("/{job_id}/result", **returns(JobResult))
-async def result(request: Request, job_id: str) -> dict[str, Any]:
+@router.get("/{job_id}/result", response_model_exclude_none=True)
+async def result(request: Request, job_id: str) -> JobResult:
     """The annotations; samples are counted from the first that was sent."""
     job = job_of(request, job_id)
-    return {"job_status": status(job), "annotations": job.get("annotations", [])}
+    return JobResult(job_status=job.status(), annotations=job.annotations)
 
 
 def known(function: str) -> None:
@@ -95,33 +98,33 @@ def known(function: str) -> None:
         raise NotFound(f"there is no plug-in {function!r}; there is {NAME}")
 
 
-def job_of(request: Request, job_id: str) -> dict[str, Any]:
-    """The job, or a clear no."""
+def job_of(request: Request, job_id: str) -> Job:
+    """The job that the path names."""
     job = the_jobs(request).find(job_id)
     if job is None:
         raise NotFound(f"there is no job {job_id}")
     return job
 
 
-async def read_text(field: Any) -> bytes:  # noqa: ANN401  (whatever the form held)
+async def read_text(field: object) -> bytes:
     """A form field's content, however it was sent."""
     if isinstance(field, UploadFile):
         return await field.read()
     return str(field or "").encode()
 
 
-def parse(text: bytes, what: str) -> dict[str, Any]:
+def parse(text: bytes, what: str) -> dict[str, object]:
     """A JSON object; nothing means an empty one."""
     try:
         value = json.loads(text or b"{}")
     except ValueError:
-        raise InputError(f"{what} is no JSON") from None
+        raise InputError(f"{what} is not JSON") from None
     if not isinstance(value, dict):
-        raise InputError(f"{what} is no JSON object")
+        raise InputError(f"{what} is not a JSON object")
     return value
 
 
-def head_of(custom: dict[str, Any]) -> str:
+def head_of(custom: dict[str, object]) -> str:
     """The head that was asked for; IQEngine sends a parameter as its value or with all it knows of it."""
     head = custom.get("head", "")
     return str(head.get("value", "") if isinstance(head, dict) else head)
