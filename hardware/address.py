@@ -33,7 +33,7 @@ def parse_number(text: str, what: str = "value") -> float:
 
 @dataclass
 class Options:
-    """The options of an address, each taken once; `done` refuses what nobody took."""
+    """The options of an address, each taken once; `done` refuses those that were not taken."""
 
     values: dict[str, str]
     where: str

@@ -2,7 +2,7 @@
 
 Known are the names that rtl_433, gqrx, SDR++ and SDR# give::
 
-    g001_433.92M_250k.cu8                               rtl_433; 0M means that nobody knows
+    g001_433.92M_250k.cu8                               rtl_433; 0M means unknown
     gqrx_20240131_184500_433920000_1800000_fc.raw       gqrx
     baseband_433920000Hz_18-45-00_31-01-2024.wav        SDR++
     SDRSharp_20240131_184500Z_433920000Hz_IQ.wav        SDR#

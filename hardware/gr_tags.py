@@ -112,7 +112,7 @@ def write_header(offset: int, tags: list[Tag]) -> bytes:
     """The header for samples that begin at `offset`."""
     parts = [HEADER.pack(MAGIC, VERSION, offset, len(tags))]
     for tag in tags:
-        # The source of a tag is #f where nobody says, as in GNU Radio.
+        # The source of a tag is #f where it is not given, as in GNU Radio.
         parts += [struct.pack("<Q", tag.offset), write_pmt(tag.key), write_pmt(tag.value), write_pmt(False)]
     return b"".join(parts)
 

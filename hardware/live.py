@@ -79,7 +79,7 @@ class LiveSource(Source):
                 yield block
 
     def close(self) -> None:
-        self._closed.set()  # whoever reads stops at this, and lets go of the lock
+        self._closed.set()  # a thread that reads stops at this and releases the lock
         with self._reading:
             self._release()
 

@@ -146,7 +146,7 @@ class Recorder(Closing):
             raw = raw[self._file.write(raw) :]
 
     def _end(self, reason: str, broken: bool = False) -> bool:
-        """Finish the files; never raises, since the service goes on without the recording."""
+        """Finish the files; never raises, since the service continues without the recording."""
         self.ended = reason
         try:
             sha512 = None if broken else self._digest.hexdigest()

@@ -122,7 +122,7 @@ def read_captures(found: Dataset, datatype: str) -> list[Capture]:
     if starts[-1] >= total or max(ends, default=0) > total:
         raise ValueError(f"it goes up to sample {max(starts[-1], *ends, 0)}, {found.data} only to {total}")
     captures: list[Capture] = []
-    # What lies before the first capture belongs to nobody.
+    # Samples before the first capture are not described: they are skipped.
     position = found.first_byte + starts[0] * sample_bytes(datatype)
     base = int(infos[0].get(sigmf.GLOBAL_INDEX_KEY, 0))
     for info, header, start, end in zip(infos, headers, starts, [*starts[1:], total], strict=True):

@@ -205,7 +205,6 @@ class ZmqSource(Source):
 
 
 def joins(last: Block, piece: Block) -> bool:
-    """Whether a piece goes on where the last one ends, and nothing changed."""
-    same = (piece.rate_hz, piece.freq_hz) == (last.rate_hz, last.freq_hz)
+    """Whether a piece continues the last one, and both or neither have a time."""
     timed = (piece.utc_ns is None) == (last.utc_ns is None)
-    return piece.gap is None and same and timed
+    return piece.gap is None and piece.follows(last) and timed

@@ -26,14 +26,14 @@ class Gap:
 class Block:
     """Consecutive samples.
 
-    ``index`` counts from when the source opened, lost samples included: whoever sees an index beyond the end
-    of the block before it has found a gap, and ``gap`` says what it was.
+    ``index`` counts from when the source opened, lost samples included: an index beyond the end of the
+    block before it means a gap, and ``gap`` says what it was.
     """
 
     samples: Samples  # (T,)
     index: int
     rate_hz: float
-    freq_hz: float | None = None  # centre frequency, None where nobody said
+    freq_hz: float | None = None  # centre frequency, None where it is not known
     utc_ns: int | None = None  # of the first sample, nanoseconds since 1970
     clock: Clock = "host"
     gap: Gap | None = None
@@ -50,7 +50,7 @@ class Block:
         return self.utc_ns + round((index - self.index) * 1e9 / self.rate_hz)
 
     def follows(self, before: "Block") -> bool:
-        """Whether it goes on where another block ends, at the same rate and frequency."""
+        """Whether it continues another block, at the same rate and frequency."""
         same = (self.rate_hz, self.freq_hz) == (before.rate_hz, before.freq_hz)
         return same and self.index == before.end
 

@@ -79,7 +79,7 @@ class Bundle:
                 f"{path}: the bundle would have {len(raw):,} bytes; at most {MAX_BYTES:,} are allowed"
             )
         write_whole(path, raw)
-        path.chmod(0o644)  # a model is for everybody
+        path.chmod(0o644)  # readable by all users
 
 
 def load_bundle(name_or_path: str | Path) -> Bundle:

@@ -23,7 +23,7 @@ from streaming.resample import Resampler
 MEASURE = 8  # loud blocks that a signal is measured over before its settings are chosen
 MEMORY = 16  # loud blocks that later measurements look back over
 CHECK = 4  # loud blocks between looks at whether the settings still fit
-HOLD = 4  # looks in a row that must find another signal
+HOLD = 4  # consecutive looks that must find another signal
 WIDER = 1.7  # ratio of bandwidths that makes it another signal
 MOVED = 0.3  # shift of the centre, in bandwidths, that makes it another signal
 STRONGER = 8.0  # power over the signal's own that makes it another signal at once
@@ -41,7 +41,7 @@ class Piece:
     samples: Samples  # (T,), at the model's rate and unit power
     start: float
     step: float
-    begins: Begins | None  # None: it goes on from the piece before
+    begins: Begins | None  # None: it continues the piece before
     estimate: Estimate
 
 

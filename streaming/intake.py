@@ -25,7 +25,7 @@ class Stretch:
     samples: Samples  # (T,), at the model's rate and level
     start: float
     step: float
-    begins: Begins | None  # None: it goes on from the stretch before
+    begins: Begins | None  # None: it continues the stretch before
     ends: tuple[int, ...] = ()  # samples up to which each estimate holds
     estimates: tuple[Estimate, ...] = ()
 

@@ -1,4 +1,4 @@
-"""The newest seconds of a stream's raw I/Q, for whoever asks later: a trigger, a label, a new model.
+"""The newest seconds of a stream's raw I/Q, kept for a trigger, a label or a new model.
 
 >>> ring = Ring(seconds=10, max_bytes=64 << 20)
 """

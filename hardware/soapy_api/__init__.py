@@ -1,8 +1,8 @@
 """SoapySDR behind one small interface, whichever way it is reached.
 
 Debian's Python binding works only with the Python it was built for; the C library works with every one. Both
-are wrapped as a `Radio`, so that nobody else need know which one is there. Every method raises `SourceError`
-where SoapySDR reports an error.
+are wrapped as a `Radio`, and no other module depends on which one is there. Every method raises
+`SourceError` where SoapySDR reports an error.
 """
 
 from abc import ABC, abstractmethod

@@ -2,7 +2,7 @@
 
 A message to a SuperNode holds the round's description and its model, the reply an update; both bodies travel
 as one flat array, since Flower has a cost per array. The ServerApp runs our validators and keeps each round
-in our own store: a restarted run goes on after the last published round.
+in our own store: a restarted run resumes after the last published round.
 """
 
 import json

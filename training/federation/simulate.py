@@ -37,7 +37,7 @@ def simulate(
     changes: Mapping[int, Change] | None = None,
     after_round: Callable[[Coordinator], None] = lambda coordinator: None,
 ) -> Coordinator:
-    """Run a federation to its end; a run that was stopped goes on.
+    """Run a federation to its end; a run that was stopped is resumed.
 
     Stations use the precisions in rotation; ``changes`` says which of them (from 0) tamper with their
     updates.

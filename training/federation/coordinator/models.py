@@ -2,7 +2,8 @@
 
     Q_n = Q_(n-1) + q(M_n - Q_(n-1)),     Q_(-1) = 0
 
-What rounding lost in one round is in the next difference, and whoever holds Q_(n-1) downloads only q(.).
+What rounding lost in one round is in the next difference, and a station that holds Q_(n-1) downloads only
+q(.).
 """
 
 from collections.abc import Sequence

@@ -4,7 +4,7 @@
 
 A round closes when every station has reported, a grace after its quorum, or at its deadline; below the quorum
 it is abandoned, and the next one has the same base. Each transition is one transaction, and what it needs is
-on the disk before: a killed coordinator goes on where the last transition ended, to the same bits.
+on the disk before: a killed coordinator resumes where the last transition ended, to the same bits.
 """
 
 import json
@@ -40,7 +40,7 @@ class Coordinator:
         self.stations, self.models = Stations(self.store), Models(self.store, self.manifest)
         self.lock = threading.RLock()  # held while a round's state is looked at and changed
         self.store.clear_temporary()
-        now = time.time()  # the time in which nobody could reach us does not count
+        now = time.time()  # the time in which the coordinator was down does not count
         self.store.run(
             (
                 "UPDATE rounds SET deadline = max(deadline, ?), quorum_at = iif(quorum_at IS NULL, NULL, ?) "

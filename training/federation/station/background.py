@@ -27,14 +27,14 @@ class Background:
         self._pool = start(nice)
 
     def __call__(self, folder: Path, manifest: Manifest, generation: int) -> Result:
-        """One round; a child that was killed goes on from its checkpoint in a new one."""
+        """One round; where the child was killed, a new one resumes from its checkpoint."""
         lesson = Lesson(folder, manifest, self.data, self.station, generation, self.probe)
         for _ in range(TRIES):
             try:
                 learnt = self._pool.submit(learn_there, lesson).result()
                 return learnt.examples, learnt.measured()
             except BrokenProcessPool:
-                log.warning("the training was killed; it goes on from its checkpoint")
+                log.warning("the training was killed; it resumes from its checkpoint")
                 self._pool = start(self.nice)
         raise InputError(f"the training was killed {TRIES} times")
 

@@ -4,7 +4,7 @@
 
 B is the model the round started from and e what rounding lost before (error feedback). The folder holds the
 base, the training's checkpoint, e and the update that is under way: a station that is killed, at any time,
-goes on where it was.
+resumes where it was.
 """
 
 import json

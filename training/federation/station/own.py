@@ -1,7 +1,7 @@
 """The new encoder with a head of the station's own, fitted to labels that never leave it.
 
 Where the recipe ends with outputs set in closed form (`training.pretraining.canonical`), the station sets
-them by its own frames: they are part of what its head sees, and nobody else's.
+them by its own frames: they are inputs of its own head and of no other.
 """
 
 from dataclasses import replace
