@@ -10,8 +10,8 @@ from streaming.block import Block, Samples
 from streaming.bundle import Bundle, encoder_sha256
 from streaming.engine import Engine
 from streaming.errors import InputError
-from streaming.frontend import FrontEndSettings
 from streaming.head import Head
+from streaming.intake import LevelSettings
 from streaming.pipeline import LivePipeline, Windows
 from streaming.prediction import Prediction
 
@@ -43,7 +43,7 @@ class Embedder:
             collector.push(Block(samples, 0, rate_hz))
             collector.flush()
         inside = [row for start, row in collector.rows if start >= past]
-        if not inside and isinstance(self.bundle.meta.front_end, FrontEndSettings):
+        if not inside and not isinstance(self.bundle.meta.front_end, LevelSettings):
             raise InputError(f"no signal is in the {len(samples) - past:,} samples, or none long enough")
         if not inside:
             raise InputError(
@@ -69,6 +69,6 @@ class Collector(LivePipeline):
 
 def past_samples(bundle: Bundle) -> int:
     """How far back a model looks: its encoder, and the level before it; or a front end and its noise."""
-    if isinstance(bundle.meta.front_end, FrontEndSettings):
-        return FRONT_END_PAST
-    return int(bundle.encoder.shape.receptive_field - 1 + 3 * bundle.meta.front_end.agc_samples)
+    if isinstance(bundle.meta.front_end, LevelSettings):
+        return int(bundle.encoder.shape.receptive_field - 1 + 3 * bundle.meta.front_end.agc_samples)
+    return FRONT_END_PAST

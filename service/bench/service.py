@@ -34,7 +34,7 @@ from service.bench.predict_load import Throughput, hammer
 from service.settings import add_settings, settings
 from streaming.bundle import load_bundle
 from streaming.errors import ConfigError
-from streaming.frontend import FrontEndSettings
+from streaming.intake import LevelSettings
 
 WAVETELL = [sys.executable, "-m", "service.cli"]
 SCENARIOS = ("live", "four", "readers", "predict")
@@ -80,7 +80,7 @@ def live(scenario: str, options: list[str], args: argparse.Namespace, cores: int
 
 def compare(options: list[str], args: argparse.Namespace) -> tuple[Throughput, Throughput]:
     """The service and the plain endpoint, in turns so that both see the same machine."""
-    if isinstance(load_bundle(options[1]).meta.front_end, FrontEndSettings):
+    if not isinstance(load_bundle(options[1]).meta.front_end, LevelSettings):
         options = ["--model", "paper-synthetic", *options[2:]]  # a plain endpoint has no front end
     plain_command = [sys.executable, "-m", "service.bench.plain_endpoint", *options[:2]]
     with ExitStack() as stack:

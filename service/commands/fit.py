@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> None:
     """Fit, save, and say what cross-validation found."""
     from streaming.bundle import encoder_sha256, load_bundle
     from streaming.bundle_meta import HeadFit, HeadSearch
-    from streaming.frontend import FrontEndSettings
+    from streaming.intake import LevelSettings
     from streaming.pipeline import choose_head
     from training.evaluation.evaluate import embedder, fit_clients
     from training.heads.fit import Identity
@@ -102,7 +102,7 @@ def run(args: argparse.Namespace) -> None:
         classes = clients[0].signal.classes
         identity = Identity("", classes, mode, args.window, hop, encoder_sha256(bundle.encoder))
         fits = fit_clients(clients, embed, identity, args.seed, past, search)
-    elif isinstance(bundle.meta.front_end, FrontEndSettings):
+    elif not isinstance(bundle.meta.front_end, LevelSettings):
         name, like = args.head or Path(args.data).stem, choose_head(bundle, "", "live")
         fits = {name: fit_recordings(bundle, like, args.data, name, search, args.labels)}
     else:
