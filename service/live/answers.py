@@ -60,11 +60,14 @@ class Answers:
         """Hand on what this block completed."""
         if block.gap:
             self._publish_gap(block.index, block.gap)
-        if block.freq_hz != self.freq_hz:
-            self.flush()
-            self.freq_hz = block.freq_hz
         if self._reporter is None:
             self._reporter = open_reporter(self.head, block.rate_hz, self.report_ms)
+        if block.freq_hz != self.freq_hz:
+            before = [prediction for prediction in predictions if prediction.start < block.index]
+            predictions = predictions[len(before) :]
+            self._publish(self._reporter, before, block.rate_hz)
+            self.flush()
+            self.freq_hz = block.freq_hz
         self._publish(self._reporter, predictions, block.rate_hz)
 
     def end(self, predictions: list[Prediction]) -> None:

@@ -240,7 +240,35 @@ def test_another_model_takes_over_in_the_middle_of_an_emission(runtime, bundle, 
     assert after[0].start_sample < 2 * RATE + 10_000
     assert after[-1].end_sample > 3 * RATE - 10_000
     assert all(run.label != NO_SIGNAL for run in after)
+    assert len({run.emission for run in journal.runs.values()} - {None}) == 1
     assert answers.latest.offset_hz == pytest.approx(RATE / 12.5, abs=2e3)
+
+
+class Retuned(Halves):
+    """Plays the rest at another frequency."""
+
+    freqs = (100e6, 101e6)
+
+    def blocks(self):
+        for block in super().blocks():
+            yield replace(block, freq_hz=self.freqs[block.index >= self.at])
+
+
+def test_what_was_heard_before_a_retune_was_heard_at_the_old_frequency(runtime, monkeypatch):
+    x = noise(300_000, np.random.default_rng(1)).astype(np.complex64)
+    at = np.arange(100_000, 300_000)
+    x[at] += (0.3 * np.exp(2j * np.pi * at / 12.5 + 8j * np.sin(at / 80))).astype(np.complex64)
+    source = Retuned(x, 200_000)
+    source.on.set()
+    monkeypatch.setattr(service.live.streams, "open_source", lambda _: source)
+    stream, journal, _ = open_stream(runtime, "halves:", Limits(queue_ms=60_000))
+    finished(runtime, stream)
+    runs = [run for run in journal.runs.values() if run.emission is not None]
+    assert {run.freq_hz for run in runs} == set(Retuned.freqs)
+    for run in runs:
+        assert run.freq_hz == Retuned.freqs[run.start_sample >= 200_000]
+        assert run.centre_hz == pytest.approx(run.freq_hz + RATE / 12.5, abs=2e3)
+    assert len({run.emission for run in runs}) == 2
 
 
 class Gapped(Halves):
