@@ -42,7 +42,7 @@ def wait_for_service(address: str, service: subprocess.Popen[bytes]) -> None:
         try:
             httpx.get(f"{address}/v1/health")
             return
-        except httpx.ConnectError:
+        except httpx.TransportError:
             time.sleep(0.1)
     sys.exit("wavetell: the service did not answer within 90 s")
 

@@ -37,7 +37,7 @@ def test_the_parts_of_an_address():
         ("file:capture.cu8?rate=-1", "it must be above 0"),
         ("file:capture.cu8?pace=slow", "it must be fast or realtime"),
         ("file:capture.cu8?lop=1", "did you mean loop?"),
-        ("zmq:tcp:/127.0.0.1:5555", "no endpoint that ZMQ can use"),
+        ("zmq:tcp:/127.0.0.1:5555", "not an endpoint that ZMQ can use"),
         ("zmq:tcp://127.0.0.1:5555?type=pub", "it must be sub or pull"),
         ("tone:?offset=200k&rate=250k", "within half the rate"),
         ("tone:?seed=1.5", "whole number"),
