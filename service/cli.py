@@ -17,6 +17,7 @@ COMMANDS: dict[str, dict[str, str]] = {
     "Listen": {
         "listen": "print what is on the air, one JSON object a line",
         "predict": "name the modulation in a recording",
+        "emissions": "list every emission in a band: when, where, how strong",
         "serve": "serve predictions over HTTP",
         "devices": "list the radios that are connected, and what each can do",
         "record": "record a source as SigMF",

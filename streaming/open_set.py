@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-Layers = Sequence[NDArray[np.float32]]
+Layers = Sequence[NDArray[np.floating]]
 FARTHEST = 6.0  # standard deviations: what lies farther out is clipped to this
 
 

@@ -79,11 +79,8 @@ class Analog:
             return stereo(rng, rate_hz, samples)
         if self.content == "picture":
             t = np.arange(samples) / rate_hz
-            luma = steps(
-                np.arange(0, samples, rate_hz / 4160),
-                0.2 + 0.8 * rng.random(int(samples * 4160 / rate_hz) + 1),
-                samples,
-            )
+            pixels = np.arange(0, samples, rate_hz / 4160)
+            luma = steps(pixels, 0.2 + 0.8 * rng.random(len(pixels)), samples)
             return (luma * np.sin(2 * np.pi * 2400 * t)).astype(np.float32)
         band_hz = (self.low_hz, self.high_hz)
         return heard(rng, self.content, band_hz, rate_hz, samples, self.drive)

@@ -135,7 +135,10 @@ def any_link(name: str, rng: np.random.Generator) -> Link:
     if rng.random() < (0.2 if name == "4ASK" else 0.5):
         pulse = Pulse("rrc" if rng.random() < 0.85 else "rc", rng.uniform(0.1, 1.0))
     else:
-        kind = str(rng.choice(["rectangle"] * 3 + ["gauss", "half", "cosine", "pole"]))
+        kinds = ["rectangle"] * 3 + ["gauss", "half", "cosine", "pole"]
+        if name == "OQPSK":
+            kinds.remove("half")  # with any data this is MSK; with a spreading code it is 802.15.4, above
+        kind = str(rng.choice(kinds))
         value = {
             "rectangle": rng.uniform(0, 1),
             "gauss": rng.uniform(0.3, 1),

@@ -1,0 +1,46 @@
+"""Emitters: who sends. What begins where somebody was heard within a minute comes from the same emitter."""
+
+from dataclasses import dataclass
+from itertools import count
+
+from streaming.band.box import Box
+
+MEMORY_S = 60.0
+MOST = 256  # that are remembered
+
+
+@dataclass(frozen=True)
+class Heard:
+    """An emission that has ended."""
+
+    emission: int
+    box: Box
+    end_s: float
+
+
+class Emitters:
+    """`remember` what ended, `recognise` what begins. Numbers are given once in the life of a stream."""
+
+    def __init__(self) -> None:
+        self.tracks = count(1)
+        self.emissions = 0  # so far
+        self._heard: list[Heard] = []
+
+    def forget(self) -> None:
+        """Nobody of those who were heard is heard here."""
+        self._heard = []
+
+    def remember(self, emission: int, box: Box, end_s: float) -> None:
+        """It has ended."""
+        self._heard = [*self._heard[1 - MOST :], Heard(emission, box, end_s)]
+
+    def recognise(self, box: Box, now_s: float) -> int:
+        """The number of who was heard here lately, or a new one."""
+        for one in reversed(self._heard):
+            ratio = one.box.width / box.width
+            lately = now_s - one.end_s <= MEMORY_S
+            if lately and 0.5 < ratio < 2 and abs(one.box.centre - box.centre) < 0.5 * box.width:
+                self._heard.remove(one)
+                return one.emission
+        self.emissions += 1
+        return self.emissions

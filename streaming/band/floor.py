@@ -1,0 +1,92 @@
+"""The noise floor: what is always there in each bin.
+
+    T[k] = a lower quantile, over the last second or two, of averages of 16 looks
+
+Bins of an emission that came and stays are held, and rise by at most 2 % per average: an emission is not
+absorbed while it is followed, and a receiver that was turned up is not an emission indefinitely. The first
+floor is the lower quartile of the looks that are there, smoothed over neighbours the more the fewer they are;
+below an emission that begins or ends within these looks it is what was there without it.
+A receiver's direct current is a line at zero: the middle bins count as much as their neighbours at most.
+"""
+
+from collections import deque
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import median_filter, uniform_filter1d
+from scipy.special import gammaincinv
+
+from streaming.band.looks import FREEDOM, Spectrum
+
+AVERAGED, KEPT = 16, 64  # looks in an average, averages kept
+QUANTILE, FIRST_QUANTILE = 0.3, 0.25
+LEAST = 0.75  # of the mean over noise: the quietest 16 of the first looks
+BURST = 0.5  # quieter than this, and they are the noise without a burst
+STEADY_LOOKS = 48  # looks after which the first floor needs no neighbours
+RISE = 1.02
+LOWEST = 1e-15  # 150 dB below full scale: a floor that can be divided by
+QUIETEST = 0.12  # of the band: what is taken to be empty
+
+
+class Floor:
+    """`start` with the first looks, then `push` every look; `level` is the floor (bins,)."""
+
+    def __init__(self, bins: int) -> None:
+        self.bins = bins
+        self._first_bias = float(gammaincinv(FREEDOM, FIRST_QUANTILE) / FREEDOM)
+        self._bias = float(gammaincinv(AVERAGED * FREEDOM, QUANTILE) / (AVERAGED * FREEDOM))
+
+    def start(self, looks: NDArray[np.float64]) -> None:
+        """The first floor, from looks (n, bins)."""
+        n = len(looks)
+        bias = self._first_bias if n > 8 else 0.5 + 0.5 / n
+        width = int(np.clip(2 * round(STEADY_LOOKS / n) + 1, 3, self.bins // 8 | 1))
+        first = np.quantile(looks, FIRST_QUANTILE, axis=0) / bias
+        if n > 2 * AVERAGED:
+            least = uniform_filter1d(looks, AVERAGED, axis=0)[AVERAGED // 2 : 1 - AVERAGED // 2].min(0)
+            share = least / np.maximum(looks.mean(0), LOWEST)
+            burst = uniform_filter1d(share, 5, mode="nearest") < BURST
+            first = np.where(burst, np.minimum(first, least / LEAST), first)
+        self.level: Spectrum = np.maximum(median_filter(first, width, mode="nearest"), LOWEST)
+        self._averages = deque([self._bias * self.level] * 4, maxlen=KEPT)
+        self._clear()
+
+    def _clear(self) -> None:
+        self._sum, self._count = np.zeros(self.bins), 0
+        self._held = np.zeros(self.bins, bool)
+
+    @property
+    def constant(self) -> int:
+        """Looks until the floor may be another one."""
+        return AVERAGED - self._count
+
+    def push(self, look: Spectrum, held: NDArray[np.bool_]) -> bool:
+        """Learn from a look, but for the bins that are held; whether the floor is a new one now."""
+        self._sum += look
+        self._held |= held
+        self._count += 1
+        if self._count < AVERAGED:
+            return False
+        average = self._sum / AVERAGED  # bounded as a whole: bounded looks would have the mean of their dips
+        highest = RISE * self._bias * self.level
+        self._averages.append(np.where(self._held, np.minimum(average, highest), average))
+        self._clear()
+        usual = np.quantile(np.array(self._averages), QUANTILE, axis=0) / self._bias
+        self.level = np.maximum(median_filter(usual, 3, mode="nearest"), LOWEST)
+        return True
+
+    @property
+    def quietest(self) -> float:
+        """The density in the quietest part of the band; not in its outer sixteenths, where filters fall."""
+        smooth = uniform_filter1d(self.level, max(3, self.bins // 64), mode="nearest")
+        edge = self.bins // 16
+        return float(np.quantile(smooth[edge:-edge], QUIETEST))
+
+
+def without_dc(looks: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Looks (n, bins) whose middle bins are at most as high as their neighbours."""
+    out, middle = looks.astype(np.float64), looks.shape[1] // 2
+    beside = np.maximum(out[:, middle - 4 : middle - 2].mean(1), out[:, middle + 3 : middle + 5].mean(1))
+    centre = out[:, middle - 2 : middle + 3]
+    np.minimum(centre, beside[:, None], out=centre)
+    return out

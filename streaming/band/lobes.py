@@ -1,0 +1,169 @@
+"""Lobes: the peaks of a spectrum, and which of them are one emission.
+
+Bins that rise in the same look may be one emission (the tones of FSK, the sidebands of AM, the side lobes of
+hard keying), one emission and what the receiver made of it (its image, harmonics), or two emissions. Lobes
+are parted at valleys of 9 dB and put together where
+
+    a lobe has a partner on the other side of a stronger one, at its distance and level  sidebands, side lobes
+    they are on in turn, sample by sample: hardly ever both                              tones of FSK
+
+A weaker lobe that rises and falls with a stronger one, that lies at its mirror image, or on its slope, is a
+product of the stronger one and is absorbed: it is not an emission, nor part of one.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import fft
+from scipy.ndimage import uniform_filter1d
+
+from streaming.band.looks import Spectrum
+from streaming.band.regions import Run
+from streaming.block import Samples
+
+VALLEY = 8.0  # 9 dB below both peaks
+SMOOTH = 5  # bins
+FAINT = 1e-3  # of the strongest lobe
+IMAGE = 0.1  # of a lobe: its mirror image in an uneven receiver is at most this strong
+SLOPE = 0.05  # of a lobe: on its slope
+ALIKE = 4.0  # ratio of the levels of two sidebands
+TOGETHER = 0.5  # correlation of power
+IN_TURN = 0.6  # of the product of the powers that independent ones would have
+MOST = 8  # lobes that are compared sample by sample
+STEPS = 1024  # of time, in which they are compared
+
+
+@dataclass(frozen=True, slots=True)
+class Lobe:
+    """A peak: bins [first, end), its power and the bin of its centre."""
+
+    first: int
+    end: int
+    power: float
+    centre: float
+
+
+def find_lobes(excess: Spectrum, regions: list[Run]) -> list[Lobe]:
+    """The lobes of regions of an excess (bins,), strongest first; faint ones are left out."""
+    parts = [part for region in regions for part in split(smoothed(excess, region), region)]
+    lobes = [Lobe(a, b, float(excess[a:b].sum()), middle(excess, a, b)) for a, b in parts]
+    strongest = max((lobe.power for lobe in lobes), default=0.0)
+    kept = [lobe for lobe in lobes if lobe.power > FAINT * strongest]
+    return sorted(kept, key=lambda lobe: -lobe.power)
+
+
+def smoothed(excess: Spectrum, region: Run) -> Spectrum:
+    """The excess without the ripple of noise, over a share of the region."""
+    return np.asarray(uniform_filter1d(excess, max(SMOOTH, (region[1] - region[0]) // 32), mode="constant"))
+
+
+def middle(excess: Spectrum, first: int, end: int) -> float:
+    """The centre of power."""
+    weights = excess[first:end]
+    return float(
+        np.average(np.arange(first, end), weights=weights) if weights.sum() > 0 else (first + end) / 2
+    )
+
+
+def split(smooth: Spectrum, region: Run) -> list[Run]:
+    """A region parted at its valleys; the shallowest are closed first."""
+    first, end = region
+    inner = smooth[first:end]
+    slope = np.diff(inner, prepend=-1.0, append=-1.0)
+    peaks = np.flatnonzero((slope[:-1] > 0) & (slope[1:] <= 0)).tolist()
+    cuts = [a + 1 + int(inner[a + 1 : b].argmin()) for a, b in pairwise(peaks)]
+    while cuts:
+        edges = [0, *cuts, len(inner)]
+        highs = [float(inner[a:b].max()) for a, b in pairwise(edges)]
+        depths = [min(highs[i : i + 2]) / max(float(inner[cut]), 1e-30) for i, cut in enumerate(cuts)]
+        shallowest = int(np.argmin(depths))
+        if depths[shallowest] >= VALLEY:
+            break
+        del cuts[shallowest]
+    return [(first + a, first + b) for a, b in pairwise([0, *cuts, len(inner)])]
+
+
+def group(lobes: list[Lobe], bins: int, samples: Samples) -> list[list[Lobe]]:
+    """The lobes of each emission; `samples` are of the looks in which they were seen."""
+    correlated, products = comparisons(lobes[:MOST], bins, samples)
+    left, groups = list(range(len(lobes))), list[list[Lobe]]()
+    while left:
+        head, *left = left
+        members = [head]
+        for at in list(left):
+            if at not in left:
+                continue
+            lobe, strong = lobes[at], lobes[head]
+            partner = sideband(lobes, strong, at, left)
+            compared = max(head, at) < MOST
+            if partner is not None:
+                members += [at, partner]
+                left = [other for other in left if other not in (at, partner)]
+            elif compared and products[head, at] < IN_TURN:
+                members.append(at)
+                left.remove(at)
+            elif (compared and correlated[head, at] > TOGETHER) or is_product(lobe, strong, bins):
+                left.remove(at)
+        groups.append([lobes[i] for i in members])
+    return groups
+
+
+def sideband(lobes: list[Lobe], strong: Lobe, at: int, left: list[int]) -> int | None:
+    """The lobe that mirrors `lobes[at]` about a stronger one."""
+    lobe = lobes[at]
+    distance = lobe.centre - strong.centre
+    for other in left:
+        partner = lobes[other]
+        near = abs(partner.centre - strong.centre + distance) <= max(2.0, 0.15 * abs(distance))
+        if other != at and near and 1 / ALIKE < partner.power / lobe.power < ALIKE:
+            return other
+    return None
+
+
+def is_product(lobe: Lobe, strong: Lobe, bins: int) -> bool:
+    """Whether a weaker lobe is a stronger one's mirror image, or lies on its slope."""
+    image = abs(lobe.centre + strong.centre - bins) <= max(2.0, 0.25 * (strong.end - strong.first))
+    if image and lobe.power < IMAGE * strong.power:
+        return True
+    touches = lobe.first <= strong.end + 2 and strong.first <= lobe.end + 2
+    return touches and lobe.power < SLOPE * strong.power
+
+
+def comparisons(lobes: list[Lobe], bins: int, samples: Samples) -> NDArray[np.float64]:
+    """Correlations of the lobes' powers, and mean products of powers at unit mean; (2, n, n)."""
+    n = len(lobes)
+    found = np.stack([np.zeros((n, n)), np.ones((n, n))])
+    if n < 2 or len(samples) < 4 * bins:
+        return found
+    spectrum = fft.fft(samples)
+    powers = [power_of(spectrum, lobe, bins) for lobe in lobes]
+    for i in range(n):
+        for j in range(i):
+            found[:, i, j] = found[:, j, i] = compare(powers[i], powers[j])
+    return found
+
+
+def power_of(spectrum: Samples, lobe: Lobe, bins: int) -> NDArray[np.float64]:
+    """The power of a lobe over time, in STEPS steps."""
+    size = len(spectrum)
+    first = int((lobe.first - bins // 2) / bins * size)
+    count = max(4, int((lobe.end - lobe.first) / bins * size))
+    series = fft.ifft(spectrum[(first + np.arange(count)) % size], -(-count // STEPS) * STEPS)
+    return np.asarray(np.square(np.abs(series)).reshape(STEPS, -1).mean(1), np.float64)
+
+
+def compare(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[float, float]:
+    """Correlation while the sum is high: edges of a burst would make everything alike; and mean product.
+
+    Independent powers are correlated negatively while their sum is high; their product is not small.
+    """
+    a, b = a / (a.mean() + 1e-30), b / (b.mean() + 1e-30)
+    on = a + b > 0.3 * np.quantile(a + b, 0.9)
+    long = uniform_filter1d(a + b, STEPS // 16)
+    burst = long > 0.3 * np.quantile(long, 0.9)
+    product = float(np.mean(a[burst] * b[burst]) / (a[burst].mean() * b[burst].mean() + 1e-30))
+    if on.sum() < 32 or a[on].std() == 0 or b[on].std() == 0:
+        return 0.0, product
+    return float(np.corrcoef(a[on], b[on])[0, 1]), product

@@ -1,0 +1,45 @@
+"""A track: one emission from when it is found until it has been silent for a while."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from streaming.band.box import Box, measure
+from streaming.band.looks import Spectrum
+from streaming.band.regions import Mask
+
+MEMORY = 16  # looks of the running level
+WIDER, MOVED = 1.7, 0.3  # ratio of bandwidths, and shift of the centre in bandwidths, of another channel
+
+
+@dataclass
+class Track:
+    """Times are looks, [begin, last]; `floor` is the noise below it."""
+
+    number: int
+    emission: int  # who sends: goes on after a pause
+    begin: int
+    mask: Mask  # its bins
+    floor: Spectrum
+    steady: bool  # it was there before the stream began
+    box: Box
+    total: Spectrum = field(default_factory=lambda: np.zeros(0))  # of the looks it was heard in
+    looks: int = 0
+    last: int = 0
+    level: float = 0.0  # excess power per look, lately
+
+    def add(self, at: int, look: Spectrum, power: float) -> None:
+        """It was heard in this look, this much above the floor."""
+        self.total = self.total + look if self.looks else look
+        self.looks += 1
+        self.last = at
+        self.level += (power - self.level) / min(self.looks, MEMORY)
+
+    def measure(self) -> Box | None:
+        """Its box over all looks so far."""
+        return measure(np.where(self.mask, self.total / self.looks - self.floor, 0.0), self.floor)
+
+    def outgrew(self, box: Box) -> bool:
+        """Whether its channel does not fit this box."""
+        ratio = box.width / self.box.width
+        return max(ratio, 1 / ratio) > WIDER or abs(box.centre - self.box.centre) > MOVED * self.box.width

@@ -1,0 +1,288 @@
+"""The tracker: from looks at the band to tracks, each one emission in time and frequency.
+
+Two things make a track. *Bursts* are bins that rise above what was always there; those that rise together are
+watched for a few looks, then parted into emissions (`streaming.band.lobes`). *Steady* emissions were there
+before the stream began: they stand out of the quietest part of the band. An emission that becomes far
+stronger at once is another one. A track ends after `hang` looks of silence; who sends a new one is up to
+`streaming.band.emitters`.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.ndimage import uniform_filter1d
+
+from streaming.band.box import measure
+from streaming.band.emitters import Emitters
+from streaming.band.floor import Floor, without_dc
+from streaming.band.lobes import Lobe, find_lobes, group
+from streaming.band.looks import FREEDOM, Spectra, Spectrum
+from streaming.band.regions import Mask, Run, Standout, as_mask, runs
+from streaming.band.track import Track
+from streaming.block import Samples
+
+WATCH = 8  # looks that new bins are watched for before they become tracks
+TOGETHER = 2  # looks between the beginnings of what rises together
+LOUDER = 8.0  # times the level of a track: another emission at once
+FAINTER = 0.01  # of the level of a track: a pause
+SHADOW = 1e-3  # of the strongest level: too weak to be told from the receiver's own products
+ABOVE_STEADY = 3.0  # times a steady emission's level: a burst on top of it, and not its own rise
+STEADY = 2.0  # density over the quietest part of the band
+SURE, LOWEST_SNR_DB = 18.0, -6.0  # standard deviations of noise, and SNR, below which nothing is reported
+LOOK_AGAIN = 64  # looks between looks for steady emissions
+MOST_TRACKS = 256
+LONGEST = 512  # looks of a pause: the front end has the samples of some more
+
+NOTHING = np.empty(0, np.complex64)
+Recent = Callable[[int, int], Samples]  # the samples of looks [first, end)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What became of a track; `moved`: its band is another one now."""
+
+    kind: Literal["opened", "moved", "closed"]
+    track: Track
+
+
+@dataclass
+class Birth:
+    """Bins that rose together and are watched."""
+
+    begin: int
+    mask: Mask
+    total: Spectrum
+    looks: int
+    last: int
+    level: float
+
+
+class Tracker:
+    """Looks in; which tracks opened, and which closed, out. `open` are the tracks that go on."""
+
+    def __init__(
+        self,
+        bins: int,
+        look_s: float,
+        hang_s: float,
+        recent: Recent,
+        emitters: Emitters,
+        begin_s: float = 0.0,
+    ) -> None:
+        self.bins, self.recent, self.emitters = bins, recent, emitters
+        self.begin_s, self.look_s = begin_s, look_s
+        self.hang = min(max(3, round(hang_s / look_s)), LONGEST)
+        self.floor = Floor(bins)
+        self.standout = Standout(bins)
+        self.at = 0  # looks so far
+        self.open: list[Track] = []
+        self.refused = 0  # tracks beyond the bound
+        self._births: list[Birth] = []
+        self._changes: list[Change] = []
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything is heard, or may be."""
+        return bool(self.open or self._births)
+
+    def start(self, looks: Spectra) -> list[Change]:
+        """Learn the floor from the first looks, which are pushed afterwards."""
+        self._changes = []
+        self.floor.start(without_dc(looks))
+        self._find_steady()
+        return self._changes
+
+    def push(self, looks: Spectra) -> list[Change]:
+        """Take in looks (n, bins); what changed."""
+        self._changes = []
+        spectra = without_dc(looks)
+        while len(spectra):
+            count = self.floor.constant
+            for spectrum, hot in zip(
+                spectra[:count], self.standout.find(spectra[:count], self.floor.level), strict=True
+            ):
+                self._push_one(spectrum, hot)
+            spectra = spectra[count:]
+        return self._changes
+
+    def _push_one(self, spectrum: Spectrum, hot: Mask) -> None:
+        if self.busy or hot.any():
+            excess = np.maximum(spectrum - self.floor.level, 0)
+            self._follow_tracks(spectrum, excess, hot)
+            self._follow_births(spectrum, excess, hot)
+            self._new_births(spectrum, excess, hot)
+            for birth in [b for b in self._births if b.looks >= WATCH or self.at - b.last > self.hang]:
+                self._resolve(birth)
+        held = np.zeros(self.bins, bool)
+        for mask in [b.mask for b in self._births] + [t.mask for t in self.open if not t.steady]:
+            held |= mask
+        self.floor.push(spectrum, held)
+        self.at += 1
+        if self.at % LOOK_AGAIN == 0:
+            self._find_steady()
+
+    def flush(self) -> list[Change]:
+        """End everything."""
+        self._changes = []
+        for birth in list(self._births):
+            self._resolve(birth)
+        for track in list(self.open):
+            self._close(track)
+        return self._changes
+
+    def _follow_tracks(self, spectrum: Spectrum, excess: Spectrum, free: Mask) -> None:
+        """Every open track takes its bins of this look out of `free`, the hot ones."""
+        for track in list(self.open):
+            if track.steady:
+                track.add(self.at, spectrum, float(np.maximum(spectrum - track.floor, 0)[track.mask].sum()))
+                self._look_again(track)
+                continue
+            power = float(excess[free & track.mask].sum())
+            if power > LOUDER * track.level and track.looks > TOGETHER:
+                self._close(track)
+                continue
+            grown = own_regions(track.mask, excess, free)
+            free &= ~(grown | widened(track.mask))
+            if power > FAINTER * track.level:
+                track.mask |= grown
+                track.add(self.at, spectrum, power)
+                self._look_again(track)
+            elif self.at - track.last > self.hang:
+                self._close(track)
+
+    def _look_again(self, track: Track) -> None:
+        """After 16, 32, 64, ... looks: does its channel still fit?"""
+        if track.looks < 2 * WATCH or track.looks & (track.looks - 1):
+            return
+        box = track.measure()
+        if box and track.outgrew(box):
+            track.box = box
+            self._changes.append(Change("moved", track))
+
+    def _follow_births(self, spectrum: Spectrum, excess: Spectrum, free: Mask) -> None:
+        for birth in list(self._births):
+            power = float(excess[free & birth.mask].sum())
+            if power > LOUDER * birth.level and birth.looks > TOGETHER:
+                self._resolve(birth, ended=True)
+                continue
+            grown = own_regions(birth.mask, excess, free)
+            free &= ~(grown | birth.mask)
+            if power > FAINTER * birth.level:
+                birth.mask |= grown
+                birth.total = birth.total + spectrum
+                birth.looks += 1
+                birth.last = self.at
+                birth.level += (power - birth.level) / birth.looks
+
+    def _new_births(self, spectrum: Spectrum, excess: Spectrum, free: Mask) -> None:
+        """What is left of the hot bins begins here, or belongs to what has just begun."""
+        levels = [track.level for track in self.open] + [birth.level for birth in self._births]
+        loudest = max(levels, default=0.0)
+        fresh = [run for run in runs(free) if self._rises(run, excess, loudest)]
+        if not fresh:
+            return
+        mask = as_mask(self.bins, fresh)
+        power = float(excess[mask].sum())
+        for birth in self._births:
+            if self.at - birth.begin <= TOGETHER:
+                birth.mask |= mask
+                birth.level += power / birth.looks
+                return
+        self._births.append(Birth(self.at, mask, spectrum, 1, self.at, power))
+
+    def _rises(self, run: Run, excess: Spectrum, loudest: float) -> bool:
+        """Whether a region is not a product of something stronger, nor the rise of a steady emission."""
+        inside = slice(*run)
+        power = float(excess[inside].sum())
+        below = sum(
+            float((self.floor.level - track.floor)[inside][track.mask[inside]].sum())
+            for track in self.open
+            if track.steady
+        )
+        return power > max(SHADOW * loudest, ABOVE_STEADY * below)
+
+    def _resolve(self, birth: Birth, ended: bool = False) -> None:
+        """Part what was watched into emissions."""
+        self._births.remove(birth)
+        floor = self.floor.level
+        excess = np.where(birth.mask, np.maximum(birth.total / birth.looks - floor, 0), 0.0)
+        lobes = find_lobes(excess, runs(birth.mask))
+        samples = self.recent(birth.begin, birth.last + 1)
+        for members in group(lobes, self.bins, samples):
+            track = self._open(birth.begin, members, excess, floor, birth.looks, steady=False)
+            if track is None:
+                continue
+            track.total, track.looks, track.last = birth.total, birth.looks, birth.last
+            if ended or self.at - birth.last > self.hang:
+                self._close(track)
+
+    def _find_steady(self) -> None:
+        """Emissions that have been there all the time; those that are not any more end."""
+        level = self.floor.level
+        quiet = np.full(self.bins, self.floor.quietest)
+        mask = np.asarray(uniform_filter1d(level, 3, mode="nearest") > STEADY * quiet)
+        for track in [t for t in self.open if t.steady and not (t.mask & mask).any()]:
+            self._close(track)
+        for track in self.open:
+            mask &= ~widened(track.mask)
+        excess = np.where(mask, np.maximum(level - quiet, 0), 0.0)
+        lobes = [lobe for lobe in find_lobes(excess, runs(mask)) if not self._is_dc(lobe)]
+        samples = self.recent(max(0, self.at - 2 * WATCH), max(self.at, 2 * WATCH)) if lobes else NOTHING
+        for members in group(lobes, self.bins, samples):
+            self._open(self.at, members, excess, quiet, LOOK_AGAIN, steady=True)
+
+    def _is_dc(self, lobe: Lobe) -> bool:
+        """Whether it is a narrow line at zero: the receiver's own."""
+        return lobe.end - lobe.first <= 6 and lobe.first - 1 <= self.bins // 2 <= lobe.end
+
+    def _open(
+        self, begin: int, members: list[Lobe], excess: Spectrum, floor: Spectrum, looks: int, *, steady: bool
+    ) -> Track | None:
+        """A new track of these lobes, if it is surely more than noise."""
+        mask = as_mask(self.bins, [(lobe.first, lobe.end) for lobe in members])
+        own = np.where(mask, excess, 0.0)
+        box = measure(own, floor)
+        if box is None or box.snr_db < LOWEST_SNR_DB:
+            return None
+        width = max(1.0, box.width * self.bins)
+        if 10 ** (box.snr_db / 10) * math.sqrt(FREEDOM * width * looks) < SURE:
+            return None
+        if len(self.open) >= MOST_TRACKS:
+            self.refused += 1
+            return None
+        emission = self.emitters.recognise(box, self._seconds(self.at))
+        number = next(self.emitters.tracks)
+        track = Track(number, emission, begin, mask, floor.copy(), steady, box, last=begin)
+        track.level = float(own.sum())
+        self.open.append(track)
+        self._changes.append(Change("opened", track))
+        return track
+
+    def _close(self, track: Track) -> None:
+        self.open.remove(track)
+        self.emitters.remember(track.emission, track.box, self._seconds(track.last))
+        self._changes.append(Change("closed", track))
+
+    def _seconds(self, look: int) -> float:
+        """When a look was, by the source's count."""
+        return self.begin_s + look * self.look_s
+
+
+def widened(mask: Mask) -> Mask:
+    """A mask and two bins to either side of it."""
+    out = mask.copy()
+    for shift in (1, 2):
+        out[shift:] |= mask[:-shift]
+        out[:-shift] |= mask[shift:]
+    return out
+
+
+def own_regions(mask: Mask, excess: Spectrum, hot: Mask) -> Mask:
+    """The hot regions whose strongest bin lies in a mask."""
+    if not (mask & hot).any():
+        return np.zeros(len(mask), bool)
+    found = [run for run in runs(hot) if mask[run[0] + int(excess[run[0] : run[1]].argmax())]]
+    return as_mask(len(mask), found)

@@ -1,0 +1,228 @@
+"""Simulated emissions as the band front end finds them: what the model `radio` is trained on.
+
+    draw (class, settings) -> receive (air, receiver, neighbours) -> Band (boxes with their errors) ->
+    evidence
+
+An example is the evidence of the track that matches the emission best, or a part of it: answers are asked for
+early, too. Noise is a class: what a receiver's own noise, shaped by its filters, makes the front end find,
+and any part of it. An outlier is a signal of no class. Examples are made one by one on every core and kept in
+parts in a folder: a run that was stopped goes on, and a second request for the same examples is answered from
+there.
+"""
+
+import hashlib
+import io
+import multiprocessing as mp
+import os
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import fft
+
+from streaming.band.bank import Bank, Channel
+from streaming.band.box import Box
+from streaming.band.features import COUNT, MOST, SHORTEST, describe
+from streaming.band.frontend import Band, BandSettings, Piece
+from streaming.block import Block, Samples
+from streaming.files import write_whole
+from training.progress import Progress
+from training.signals.classes import CLASSES, NOISE, log_uniform
+from training.signals.emitters.waves import occupied
+from training.signals.outliers import Outlier, make_outlier
+from training.signals.reception import receive
+from training.signals.wide import Emitted, draw
+
+FRONT_END = BandSettings()  # of the model `radio`
+OUTLIER = "outlier"
+HEARD = tuple(name for name in CLASSES if name != NOISE)
+LENGTH = 2**14, 2**17  # samples of a recording, log-uniform
+SNR_DB = (0.0, 45.0)
+NEIGHBOUR = 0.15  # share of recordings with another emission in the band
+PART_OF = 0.3  # share of examples that are a part of the evidence
+# What is on the air more often, and families of one class, are made more often.
+OFTEN = (
+    *CLASSES,
+    *("OFDM", NOISE) * 3,
+    *("OOK", "2FSK", "GFSK", "BPSK", "QPSK", "NBFM", "carrier", "chirp"),
+    "4FSK",
+)
+NOISE_RATES_HZ = (24e3, 48e3, 250e3, 1e6, 2.4e6)
+PARTS = 20  # files that examples are written in
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the front end found of one track, in hertz and samples at the model's rate."""
+
+    samples: Samples
+    box: Box
+    step: float
+
+    @property
+    def energy(self) -> float:
+        """Above the noise, in samples of the source."""
+        share = 1 - 1 / (1 + 10 ** (self.box.snr_db / 10))
+        return float(np.vdot(self.samples, self.samples).real) * self.step * share
+
+
+def find(x: Samples, rate_hz: float) -> list[Found]:
+    """The tracks of a recording, each from where its channel was last chosen."""
+    band = Band(FRONT_END)
+    tracks: dict[int, list[Piece]] = {}
+    for item in [*band.push(Block(x, 0, rate_hz)), *band.flush()]:
+        if isinstance(item, Piece):
+            if item.begins:
+                tracks[item.track] = []
+            tracks[item.track].append(item)
+    found = [
+        Found(np.concatenate([piece.samples for piece in pieces]), pieces[-1].box, pieces[-1].step)
+        for pieces in tracks.values()
+    ]
+    return [one for one in found if len(one.samples) >= SHORTEST]
+
+
+def make_evidence(name: str, rng: np.random.Generator) -> tuple[Samples, float] | None:
+    """The evidence of one emission of this class with its SNR, dB; None where it was not found."""
+    length = int(log_uniform(rng, *LENGTH))
+    if name == NOISE:
+        return noise_evidence(rng, length)
+    emitted = outlier(rng, length) if name == OUTLIER else draw(name, rng, samples=length)
+    others = [neighbour(rng, emitted)] if rng.random() < NEIGHBOUR else []
+    clear = [(o, float(rng.uniform(0, 35))) for o in others if beside(o, emitted)]
+    x = receive(emitted, rng, float(rng.uniform(*SNR_DB)), clear)
+    edges = emitted.lower_hz, emitted.upper_hz
+    matching = [one for one in find(x, emitted.rate_hz) if overlaps(one.box, *edges)]
+    if not matching:
+        return None
+    best = max(matching, key=lambda one: one.energy)
+    return part(best.samples, rng), best.box.snr_db
+
+
+def part(samples: Samples, rng: np.random.Generator) -> Samples:
+    """All of the evidence that counts, or a part of it."""
+    if len(samples) > 2_048 and rng.random() < PART_OF:
+        count = int(log_uniform(rng, 512, len(samples)))
+        first = int(rng.integers(0, len(samples) - count + 1))
+        samples = samples[first : first + count]
+    return samples[-MOST:]
+
+
+def neighbour(rng: np.random.Generator, emitted: Emitted) -> Emitted:
+    """Another emission in the same band."""
+    name = HEARD[int(rng.integers(len(HEARD)))]
+    return draw(name, rng, rate_hz=emitted.rate_hz, samples=len(emitted.samples))
+
+
+def beside(one: Emitted, other: Emitted) -> bool:
+    """Whether two emissions do not overlap in frequency."""
+    return min(one.upper_hz, other.upper_hz) < max(one.lower_hz, other.lower_hz)
+
+
+def overlaps(box: Box, lower_hz: float, upper_hz: float) -> bool:
+    """Whether a box is of an emission with these edges, for the most part of the narrower one."""
+    both = min(box.upper, upper_hz) - max(box.lower, lower_hz)
+    return both > 0.3 * min(box.width, max(upper_hz - lower_hz, 1.0))
+
+
+def outlier(rng: np.random.Generator, length: int) -> Emitted:
+    """An emission of no class."""
+    rate_hz = float(rng.choice(NOISE_RATES_HZ))
+    made: Outlier = make_outlier(HEARD, rng)
+    x = made.make(length)
+    x = x / np.float32(np.sqrt(np.vdot(x, x).real / len(x) + 1e-20))
+    lower, upper = occupied(x)
+    return Emitted(
+        x, OUTLIER, OUTLIER, rate_hz, 0.0, lower * rate_hz, upper * rate_hz, np.nan, [(0, length)], "outlier"
+    )
+
+
+def noise_evidence(rng: np.random.Generator, length: int) -> tuple[Samples, float] | None:
+    """A track that noise made, or any part of the band."""
+    rate_hz = float(rng.choice(NOISE_RATES_HZ))
+    x = receive(draw(NOISE, rng, samples=length, rate_hz=rate_hz), rng, 0.0)
+    if rng.random() < 0.5:
+        x = channel_filtered(x, rng)
+    tracks = find(x, rate_hz)
+    if tracks and rng.random() < 0.7:
+        one = tracks[int(rng.integers(len(tracks)))]
+        return part(one.samples, rng), one.box.snr_db
+    size = 1 << int(np.log2(length))
+    bank = Bank(size, 1)
+    bank.push(x[: size // 2])
+    bank.push(x[size // 2 : size])
+    width = log_uniform(rng, 0.01, 0.9)
+    place = rng.uniform(-0.5 + width / 2, 0.5 - width / 2)
+    samples = Channel(bank, place, width, FRONT_END.fraction).read(0)
+    return (part(samples, rng), float(rng.uniform(-6, 3))) if len(samples) >= SHORTEST else None
+
+
+def channel_filtered(x: Samples, rng: np.random.Generator) -> Samples:
+    """Noise behind a channel filter, with a slope, over a false floor or digital silence."""
+    f = fft.fftfreq(len(x))
+    centre, width, edge = rng.uniform(-0.3, 0.3), rng.uniform(0.05, 0.6), rng.uniform(0.002, 0.1)
+    slope_db = rng.uniform(-6, 6) * (f - centre) / width
+    response = np.clip((width / 2 + edge - np.abs(f - centre)) / edge, 0, 1) * 10 ** (slope_db / 20)
+    floor = 10 ** rng.uniform(-4, -1) * float(np.sqrt(np.mean(np.square(np.abs(x))))) * (rng.random() < 0.7)
+    white = rng.standard_normal(2 * len(x), np.float32).view(np.complex64)
+    return np.asarray(fft.ifft(fft.fft(x) * response) + floor * white, np.complex64)
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Features (n, COUNT) of emissions; `label` counts in `names`."""
+
+    features: NDArray[np.float32]
+    label: NDArray[np.int64]
+    snr_db: NDArray[np.float32]
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Maker:
+    """Makes the i-th example; a process of its own can do it."""
+
+    names: tuple[str, ...]  # in rotation
+    seed: int
+
+    def make(self, i: int) -> tuple[NDArray[np.float32], float] | None:
+        """Its features and SNR; None where the front end did not find it."""
+        made = make_evidence(self.names[i % len(self.names)], np.random.default_rng([self.seed, i]))
+        return (describe(*made), made[1]) if made else None
+
+
+def make_examples(maker: Maker, count: int, folder: Path, what: str) -> Examples:
+    """The first `count` examples of a maker, as far as they were found."""
+    name = hashlib.sha256(f"{maker} {count}".encode()).hexdigest()[:12]
+    paths = [folder / f"emissions-{name}-{part}.npz" for part in range(PARTS)]
+    cores = len(os.sched_getaffinity(0))
+    with ProcessPoolExecutor(cores, mp.get_context("spawn")) as pool, Progress(what, count) as progress:
+        for number, path in enumerate(paths):
+            wanted = range(number, count, PARTS)
+            if not path.exists():
+                write_part(path, wanted, pool.map(maker.make, wanted, chunksize=8))
+            progress.to(count * (number + 1) // PARTS)
+    parts = []
+    for path in paths:
+        with np.load(path, allow_pickle=False) as kept:
+            parts.append((kept["features"], kept["number"], kept["snr_db"]))
+    features, numbers, snr_db = (np.concatenate(same) for same in zip(*parts, strict=True))
+    names = tuple(dict.fromkeys(maker.names))
+    label = np.array([names.index(name) for name in maker.names])[numbers % len(maker.names)]
+    return Examples(features, label, snr_db, names)
+
+
+def write_part(path: Path, numbers: range, made: Iterator[tuple[NDArray[np.float32], float] | None]) -> None:
+    """Write what was found of these numbers."""
+    found = [(number, *one) for number, one in zip(numbers, made, strict=True) if one]
+    raw = io.BytesIO()
+    np.savez(
+        raw,
+        number=np.array([number for number, _, _ in found], np.int64),
+        features=np.array([row for _, row, _ in found], np.float32).reshape(-1, COUNT),
+        snr_db=np.array([snr_db for _, _, snr_db in found], np.float32),
+    )
+    write_whole(path, raw.getvalue())
