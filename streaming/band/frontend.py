@@ -110,14 +110,10 @@ class Band:
     def __init__(self, settings: BandSettings) -> None:
         self.settings = settings
         self.correction = Correction()
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget everything, the receiver too."""
+        self.emitters = Emitters()
+        self.skipped = 0  # samples before gaps and ends that were too few for a look
         self.next: int | None = None  # index of the sample that should come next
         self.rate_hz = 0.0
-        self.skipped = 0  # samples before gaps and ends that were too few for a look
-        self.emitters = Emitters()
         self._running = False
         self._readers: dict[int, Reader] = {}
         self._held = np.empty(0, np.complex64)
