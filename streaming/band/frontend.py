@@ -109,6 +109,10 @@ class Band:
 
     def __init__(self, settings: BandSettings) -> None:
         self.settings = settings
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything, the receiver too."""
         self.correction = Correction()
         self.emitters = Emitters()
         self.skipped = 0  # samples before gaps and ends that were too few for a look
