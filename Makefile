@@ -31,6 +31,8 @@ radio: .venv/.dev
 	.venv/bin/wavetell pretrain --recipe radio --seed 0 --resume --out runs/radio/encoder.safetensors
 	.venv/bin/wavetell fit runs/radio/encoder.safetensors --data radio --labels 100 --seed 0 --out $(RADIO)
 	.venv/bin/python -m benchmarks.accuracy.radio $(RADIO) --out runs/radio/accuracy --keep $(RADIO)
+	for folder in $(wildcard ../shared/data/ota433 ../shared/data/air); do \
+		.venv/bin/wavetell evaluate $(RADIO) --recordings $$folder --workers 2 || exit 1; done
 
 # The pages of the reference that are made from the code.
 docs: .venv/.dev

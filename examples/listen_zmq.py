@@ -14,7 +14,7 @@ from contextlib import closing
 from hardware import open_source
 from streaming.bundle import load_bundle
 from streaming.engine import open_engine
-from streaming.pipeline import LivePipeline, choose_head
+from streaming.pipeline import choose_head, open_pipeline
 
 
 def main() -> None:
@@ -30,7 +30,7 @@ def main() -> None:
     label = ""
     with (
         open_source(f"zmq:{args.endpoint}") as source,
-        closing(LivePipeline(bundle, head, engine)) as pipeline,
+        closing(open_pipeline(bundle, head, engine)) as pipeline,
     ):
         for block in source.blocks():
             for prediction in pipeline.push(block):

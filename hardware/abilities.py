@@ -4,19 +4,8 @@ from dataclasses import dataclass
 
 from hardware.soapy_api import Radio, Range
 from hardware.tuning import AUTO, Gain, Tuning
+from streaming.checked import metric
 from streaming.errors import ConfigError
-
-
-def metric(value: float) -> str:
-    """A number as addresses take it.
-
-    >>> metric(2.4e6), metric(433.92e6), metric(-5)
-    ('2.4M', '433.92M', '-5')
-    """
-    for size, suffix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= size:
-            return f"{value / size:.10g}{suffix}"
-    return f"{value:g}"
 
 
 def spans(ranges: list[Range]) -> str:

@@ -2,33 +2,49 @@
 
 >>> parse_address("zmq:tcp://127.0.0.1:5555?rate=250k").target
 'tcp://127.0.0.1:5555'
->>> parse_number("433.92M")
+>>> from streaming.quantities import FREQ_HZ
+>>> parse_number("433.92M", FREQ_HZ, "freq")
 433920000.0
+>>> parse_number("1e300", FREQ_HZ, "freq")
+Traceback (most recent call last):
+streaming.errors.ConfigError: freq is '1e300'; it must be from 0 to 1T Hz
 """
 
 import difflib
-import math
+import os
+import re
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import overload
 from urllib.parse import unquote
 
+from streaming.checked import Range, shown
 from streaming.errors import ConfigError
+from streaming.quantities import PORT, in_range
 
-SUFFIXES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
+LONGEST = 2000  # characters of an address
+SUFFIXES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+NUMBER = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?)([kKMGT]?)")
 
 
-def parse_number(text: str, what: str = "value") -> float:
-    """A number with an optional metric suffix: 433.92M, 2.4M, 250k."""
-    factor = SUFFIXES.get(text[-1:], 1.0)
-    digits = text[:-1] if factor != 1.0 else text
-    try:
-        number = float(digits)
-    except ValueError:
-        raise ConfigError(f"{what} is {text!r}; it must be a number such as 250k or 433.92M") from None
-    if not math.isfinite(number):
-        raise ConfigError(f"{what} is {text!r}; it must be finite")
+def parse_number(text: str, limits: Range, what: str) -> float:
+    """A number within its range, with an optional metric suffix: 433.92M, 2.4M, 250k."""
+    match = NUMBER.fullmatch(text)
+    if not match:
+        raise ConfigError(
+            f"{what} is {shown(text)}; it must be a number {limits}, written such as 250k or 433.92M"
+        )
     # 433.92 * 1e6 is 433920000.00000006 in binary: give back what was written.
-    return float(round(number * factor, 6))
+    number = round(float(match[1]) * SUFFIXES.get(match[2], 1.0), 6)
+    if not in_range(number, limits):
+        raise ConfigError(f"{what} is {shown(text)}; it must be {limits}")
+    return number
+
+
+def parse_port(text: str, what: str) -> int:
+    """A TCP port."""
+    if not re.fullmatch("[0-9]{1,5}", text) or not in_range(int(text), PORT):
+        raise ConfigError(f"{what} is {shown(text)}; it must be a port {PORT}")
+    return int(text)
 
 
 @dataclass
@@ -44,23 +60,32 @@ class Options:
         self.taken.append(name)
         return self.values.get(name, default)
 
-    def number(self, name: str, default: float | None = None) -> float | None:
-        """The option as a number with a metric suffix."""
-        text = self.text(name)
-        return default if text is None else parse_number(text, f"option {name} of {self.where}")
+    @overload
+    def number(self, name: str, limits: Range) -> float | None: ...
+    @overload
+    def number(self, name: str, limits: Range, default: float) -> float: ...
 
-    def positive(self, name: str, default: float | None = None) -> float | None:
-        """The option as a number above zero."""
-        number = self.number(name, default)
-        if number is not None and number <= 0:
-            raise ConfigError(f"option {name} of {self.where} is {number:g}; it must be above 0")
-        return number
+    def number(self, name: str, limits: Range, default: float | None = None) -> float | None:
+        """The option as a number within its range, with a metric suffix."""
+        text = self.text(name)
+        return default if text is None else parse_number(text, limits, f"option {name} of {self.where}")
+
+    def whole(self, name: str, limits: Range, default: int) -> int:
+        """The option as a whole number."""
+        number = self.number(name, limits, default)
+        if number % 1:
+            raise ConfigError(
+                f"option {name} of {self.where} is {number:g}; it must be a whole number {limits}"
+            )
+        return int(number)
 
     def choice(self, name: str, choices: tuple[str, ...], default: str) -> str:
         """The option as one of a few words."""
         text = self.text(name) or default
         if text not in choices:
-            raise ConfigError(f"option {name} of {self.where} is {text!r}; it must be {' or '.join(choices)}")
+            raise ConfigError(
+                f"option {name} of {self.where} is {shown(text)}; it must be {' or '.join(choices)}"
+            )
         return text
 
     def flag(self, name: str) -> bool:
@@ -73,7 +98,7 @@ class Options:
             if name not in self.taken:
                 close = difflib.get_close_matches(name, self.taken, 1)
                 hint = f"did you mean {close[0]}?" if close else f"it takes {', '.join(sorted(self.taken))}"
-                raise ConfigError(f"{self.where} has no option {name!r}; {hint}")
+                raise ConfigError(f"{self.where} has no option {shown(name)}; {hint}")
 
 
 @dataclass(frozen=True)
@@ -87,6 +112,10 @@ class Address:
 
 def parse_address(text: str) -> Address:
     """Cut an address into scheme, target and options."""
+    if len(text) > LONGEST or not text.isprintable():
+        raise ConfigError(
+            f"source {shown(text)} cannot be used; it must be at most {LONGEST:,} printable characters"
+        )
     scheme, colon, rest = text.partition(":")
     if not colon or not scheme:
         raise ConfigError(f"source {text!r} has no scheme; write for example file:{text or 'capture.cu8'}")
@@ -99,6 +128,8 @@ def parse_address(text: str) -> Address:
         if name in values:
             raise ConfigError(f"option {name} of source {text!r} is given twice")
         values[name] = unquote(value)
+        if not values[name].isprintable():
+            raise ConfigError(f"option {name} of source {text!r} must be printable characters")
     return Address(scheme, target, Options(values, f"source {scheme}:{target}"))
 
 
@@ -112,6 +143,6 @@ def source_address(text: str) -> str:
     """
     scheme, colon, _ = text.partition(":")
     # rtl_433's cs16:path is a path, too; a scheme is letters only.
-    if not colon or not scheme.isalpha() or Path(text.partition("?")[0]).exists():
+    if not colon or not scheme.isalpha() or os.path.exists(text.partition("?")[0]):
         return f"file:{text}"
     return text

@@ -30,7 +30,9 @@ from hardware.recording import Capture, Recording, read_recording
 from hardware.samples import check_plausible, sample_bytes, to_complex
 from hardware.source import Counts, Source
 from streaming.block import Block, Gap
+from streaming.checked import metric
 from streaming.errors import ConfigError, FormatError, SourceError
+from streaming.quantities import FREQ_HZ, RATE_HZ, SECONDS, START_S
 
 log = logging.getLogger(__name__)
 
@@ -43,12 +45,10 @@ def open(address: Address) -> "FileSource":
     prefix, target = type_prefix(address.target)
     options = address.options
     type_name = options.text("type", prefix)
-    rate_hz, freq_hz = options.positive("rate"), options.number("freq")
+    rate_hz, freq_hz = options.number("rate", RATE_HZ), options.number("freq", FREQ_HZ)
     realtime = options.choice("pace", ("fast", "realtime"), "fast") == "realtime"
-    loop, start_s = options.flag("loop"), options.number("start", 0.0) or 0.0
+    loop, start_s = options.flag("loop"), options.number("start", START_S, 0.0)
     options.done()
-    if start_s < 0:
-        raise ConfigError(f"option start of {options.where} is {start_s:g}; it must be at least 0")
     try:
         recording = read_recording(Path(target), type_name)
         if rate_hz is not None:
@@ -70,6 +70,11 @@ class FileSource(Source):
     def __init__(self, recording: Recording, realtime: bool, loop: bool, start_s: float) -> None:
         if recording.rate_hz is None:
             raise ConfigError(f"the rate of {recording.path} is not known; add rate=250k or what it is")
+        last = recording.captures[-1]
+        if (last.index + last.samples) / recording.rate_hz > SECONDS.most:
+            raise FormatError(
+                f"{recording.path} would last longer than {metric(SECONDS.most)} s; its gaps lie"
+            )
         self.address = f"file:{recording.path}"
         self.rate_hz, self.freq_hz = recording.rate_hz, recording.freq_hz
         self.counts = Counts()

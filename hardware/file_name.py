@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from hardware.samples import datatype
+from streaming.checked import Range
+from streaming.quantities import FREQ_HZ, RATE_HZ, UTC_NS, in_range
 
 SUFFIXES = {
     **dict.fromkeys((".cfile", ".cf32", ".fc32", ".complex"), "cf32_le"),
@@ -44,15 +46,17 @@ class NameFacts:
 def read_name(name: str) -> NameFacts:
     """The facts in the name of a file."""
     if match := GQRX.search(name):
-        return NameFacts(float(match[3]), float(match[2]) or None, "cf32_le", utc(match[1]))
+        return NameFacts(
+            within(float(match[3]), RATE_HZ), within(float(match[2]), FREQ_HZ), "cf32_le", utc(match[1])
+        )
     suffix = "." + name.rpartition(".")[2].lower()
     kind = SUFFIXES.get(suffix)
     if match := SDRSHARP.search(name):
-        return NameFacts(None, number(match[2], match[3]) or None, kind, utc(match[1]))
+        return NameFacts(None, within(number(match[2], match[3]), FREQ_HZ), kind, utc(match[1]))
     rate, freq = RATE.search(name), FREQ.search(name)
     return NameFacts(
-        number(*rate.groups()) or None if rate else None,
-        number(*freq.groups()) or None if freq else None,
+        within(number(*rate.groups()), RATE_HZ) if rate else None,
+        within(number(*freq.groups()), FREQ_HZ) if freq else None,
         kind,
     )
 
@@ -74,7 +78,16 @@ def number(digits: str, unit: str) -> float:
     return round(float(digits) * FACTORS.get(unit[:1], 1.0), 6)
 
 
-def utc(stamp: str) -> int:
-    """20240131_184500 as nanoseconds since 1970; gqrx and SDR# write UTC."""
-    moment = datetime.strptime(stamp, "%Y%m%d_%H%M%S").replace(tzinfo=UTC)
-    return int(moment.timestamp()) * 10**9
+def within(value: float, limits: Range) -> float | None:
+    """The number where it is possible and not 0, which means unknown."""
+    return value if value and in_range(value, limits) else None
+
+
+def utc(stamp: str) -> int | None:
+    """20240131_184500 as nanoseconds since 1970; gqrx and SDR# write UTC. None where it is no such time."""
+    try:
+        moment = datetime.strptime(stamp, "%Y%m%d_%H%M%S").replace(tzinfo=UTC)
+    except ValueError:
+        return None
+    utc_ns = int(moment.timestamp()) * 10**9
+    return utc_ns if in_range(utc_ns, UTC_NS) else None

@@ -11,15 +11,17 @@ import struct
 import threading
 
 from hardware.abilities import within
-from hardware.address import Address
+from hardware.address import Address, parse_port
 from hardware.live import SILENCE_S, LiveSource
 from hardware.samples import to_complex
 from hardware.soapy_api import TIMEOUT, Range, Read
 from hardware.tuning import AUTO, parse_gain
+from streaming import quantities
 from streaming.block import Samples
 from streaming.errors import ConfigError, FormatError, SourceError
 
 PORT = 1234
+LONGEST_HOST = 253  # characters that DNS allows
 RATE_HZ = 2.048e6  # the server's own default, but it does not report it, so it is always set
 CONNECT_S = 2.0
 RATES_HZ = [Range(225_001, 300_000), Range(900_001, 3_200_000)]  # what an RTL2832U can do
@@ -35,20 +37,21 @@ def open(address: Address) -> "RtlTcpSource":
     host, _, port = (
         address.target.rpartition(":") if ":" in address.target else (address.target, "", str(PORT))
     )
-    if not host or not port.isdecimal() or not 0 < int(port) < 2**16:
+    if not host or len(host) > LONGEST_HOST:
         raise ConfigError(f"source {where} must name a host and a port, as in rtltcp:127.0.0.1:1234")
-    rate_hz = options.positive("rate", RATE_HZ) or RATE_HZ
-    freq_hz = options.positive("freq")
+    number = parse_port(port, f"the port of source {where}")
+    rate_hz = options.number("rate", quantities.RATE_HZ, RATE_HZ)
+    freq_hz = options.number("freq", quantities.FREQ_HZ)
     gain = options.text("gain", AUTO) or AUTO
-    ppm = options.number("ppm", 0.0) or 0.0
+    ppm = options.number("ppm", quantities.PPM, 0.0)
     agc = options.flag("agc")
-    silence_s = options.positive("silence", SILENCE_S) or SILENCE_S
+    silence_s = options.number("silence", quantities.SECONDS, SILENCE_S)
     options.done()
     within("rate", rate_hz, RATES_HZ, where)
     commands = {SET_RATE: round(rate_hz), SET_PPM: round(ppm), SET_AGC: int(agc)}
     return RtlTcpSource(
         where,
-        (host, int(port)),
+        (host, number),
         rate_hz=rate_hz,
         commands=commands,
         freq_hz=freq_hz,

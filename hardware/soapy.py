@@ -11,13 +11,15 @@ device's own, `stream` those of its stream, both as key=value,key=value.
 import logging
 import threading
 
-from hardware.abilities import Abilities, metric, read_abilities
+from hardware.abilities import Abilities, read_abilities
 from hardware.address import Address
 from hardware.live import EVENTS, SILENCE_S, LiveSource
 from hardware.soapy_api import BINDINGS, Binding, Radio, Read, load
 from hardware.tuning import AUTO, Gain, Tuning, parse_gain, read_tuning
 from streaming.block import Samples
+from streaming.checked import metric
 from streaming.errors import ConfigError, SourceError
+from streaming.quantities import FREQ_HZ, RATE_HZ, SECONDS, in_range
 
 log = logging.getLogger("wavetell.hardware")
 
@@ -27,7 +29,7 @@ def open(address: Address) -> "SoapySource":
     options = address.options
     asked = read_tuning(options)
     settings, stream = options.text("settings", "") or "", options.text("stream", "") or ""
-    silence_s = options.positive("silence", SILENCE_S) or SILENCE_S
+    silence_s = options.number("silence", SECONDS, SILENCE_S)
     binding = load(options.choice("binding", BINDINGS, "auto"))
     options.done()
     asked.settings = binding.arguments(settings)
@@ -57,6 +59,12 @@ def make(binding: Binding, device: str, where: str) -> Radio:
         raise SourceError(f"{where}: {error}") from None
 
 
+def frequency(radio: Radio, channel: int) -> float | None:
+    """Where the radio says it is tuned to; None where that cannot be."""
+    freq_hz = radio.frequency(channel)
+    return freq_hz if in_range(freq_hz, FREQ_HZ) else None
+
+
 class SoapySource(LiveSource):
     """A radio behind SoapySDR."""
 
@@ -79,7 +87,7 @@ class SoapySource(LiveSource):
             self._abilities.check(asked, where)
             self._set(self._radio)
             rate_hz = self._radio.rate(asked.channel)
-            if rate_hz <= 0:
+            if not in_range(rate_hz, RATE_HZ):
                 raise ConfigError(f"{where} has no rate of its own; give one, such as rate=1M")
             self._radio.setup(asked.channel, stream)
         except BaseException:
@@ -108,7 +116,7 @@ class SoapySource(LiveSource):
             radio.set_frequency(channel, asked.freq_hz)
         if asked.gain is not None:
             self._set_gain(radio, asked.gain)
-        self.freq_hz = radio.frequency(channel)
+        self.freq_hz = frequency(radio, channel)
 
     def _set_gain(self, radio: Radio, gain: Gain) -> None:
         channel = self._asked.channel
@@ -128,7 +136,7 @@ class SoapySource(LiveSource):
             if freq_hz is not None:
                 if self._radio:
                     self._radio.set_frequency(self._asked.channel, freq_hz)
-                    self.freq_hz = self._radio.frequency(self._asked.channel)
+                    self.freq_hz = frequency(self._radio, self._asked.channel)
                 self._asked.freq_hz = freq_hz
             if wanted is not None:
                 if self._radio:

@@ -24,6 +24,7 @@ from hardware.pace import Pacer
 from hardware.source import Counts, Source
 from streaming.block import Block, Samples
 from streaming.errors import ConfigError
+from streaming.quantities import FREQ_HZ, OFFSET_HZ, RATE_HZ, SECONDS, SEED, SNR_DB
 
 BLOCK = 16_384  # samples
 LATENCY_S = 0.01  # of a block at real pace
@@ -34,24 +35,23 @@ def open(address: Address) -> "ToneSource":
     options = address.options
     if address.target:
         raise ConfigError(f"{options.where} takes nothing before its options; write tone:?rate=250k")
-    rate_hz = options.positive("rate", 250e3) or 250e3
-    offset_hz, freq_hz = options.number("offset", rate_hz / 25) or 0.0, options.number("freq")
-    snr_db, seed, seconds = options.number("snr_db"), options.number("seed", 0.0), options.positive("seconds")
+    rate_hz = options.number("rate", RATE_HZ, 250e3)
+    offset_hz, freq_hz = options.number("offset", OFFSET_HZ, rate_hz / 25), options.number("freq", FREQ_HZ)
+    snr_db, seed = options.number("snr_db", SNR_DB), options.whole("seed", SEED, 0)
+    seconds = options.number("seconds", SECONDS)
     realtime = options.choice("pace", ("realtime", "fast"), "realtime") == "realtime"
     options.done()
     if abs(offset_hz) > rate_hz / 2:
         raise ConfigError(
             f"option offset of {options.where} is {offset_hz:g}; it must be within half the rate"
         )
-    if seed is None or seed < 0 or seed % 1:
-        raise ConfigError(f"option seed of {options.where} must be a whole number of at least 0")
     end = None if seconds is None else round(seconds * rate_hz)
     return ToneSource(
         rate_hz=rate_hz,
         offset_hz=offset_hz,
         freq_hz=freq_hz,
         snr_db=snr_db,
-        seed=int(seed),
+        seed=seed,
         end=end,
         realtime=realtime,
     )

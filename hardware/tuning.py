@@ -3,7 +3,9 @@
 from dataclasses import dataclass, field
 
 from hardware.address import Options, parse_number
+from streaming.checked import shown
 from streaming.errors import ConfigError
+from streaming.quantities import BANDWIDTH_HZ, CHANNEL, FREQ_HZ, GAIN_DB, PPM, RATE_HZ, in_range
 
 AUTO = "auto"
 Gain = float | str | dict[str, float]  # dB, "auto", or dB by element
@@ -19,18 +21,20 @@ def parse_gain(given: float | str, where: str) -> Gain:
     if given == AUTO:
         return AUTO
     if not isinstance(given, str):
+        if not in_range(given, GAIN_DB):
+            raise ConfigError(f"{what} is {given:g}; it must be {GAIN_DB}")
         return float(given)
     if ":" not in given:
         try:
-            return parse_number(given, what)
+            return parse_number(given, GAIN_DB, what)
         except ConfigError:
             raise ConfigError(
-                f"{what} is {given!r}; it must be dB, auto or elements as in LNA:20,VGA:10"
+                f"{what} is {shown(given)}; it must be {GAIN_DB}, auto or elements as in LNA:20,VGA:10"
             ) from None
     elements: dict[str, float] = {}
     for part in given.split(","):
         name, _, text = part.partition(":")
-        elements[name.strip()] = parse_number(text.strip(), f"{what}, element {name.strip()},")
+        elements[name.strip()] = parse_number(text.strip(), GAIN_DB, f"{what}, element {name.strip()},")
     return elements
 
 
@@ -50,16 +54,13 @@ class Tuning:
 
 def read_tuning(options: Options) -> Tuning:
     """Take the options every radio has, except `settings`."""
-    channel = options.number("channel", 0.0) or 0.0
-    if channel < 0 or channel != int(channel):
-        raise ConfigError(f"option channel of {options.where} is {channel:g}; it must be 0, 1, 2, ...")
     gain = options.text("gain")
     return Tuning(
-        channel=int(channel),
-        rate_hz=options.positive("rate"),
-        freq_hz=options.positive("freq"),
+        channel=options.whole("channel", CHANNEL, 0),
+        rate_hz=options.number("rate", RATE_HZ),
+        freq_hz=options.number("freq", FREQ_HZ),
         gain=None if gain is None else parse_gain(gain, options.where),
         antenna=options.text("antenna"),
-        bandwidth_hz=options.positive("bandwidth"),
-        ppm=options.number("ppm"),
+        bandwidth_hz=options.number("bandwidth", BANDWIDTH_HZ),
+        ppm=options.number("ppm", PPM),
     )

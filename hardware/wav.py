@@ -10,9 +10,11 @@ from typing import BinaryIO
 from hardware.file_name import read_name
 from hardware.recording import Capture, Recording, whole_samples
 from streaming.errors import FormatError
+from streaming.quantities import RATE_HZ, in_range
 
 PCM, FLOAT, EXTENSIBLE = 1, 3, 0xFFFE
 DATATYPES = {(PCM, 16): "ci16_le", (FLOAT, 32): "cf32_le"}
+CHUNKS = 1000  # that are looked at
 UNKNOWN_SIZE = (0, 0xFFFFFFFF)  # a writer that was killed, or more than 4 GB (RF64)
 
 
@@ -52,7 +54,7 @@ def find_chunks(file: BinaryIO, size: int) -> dict[bytes, tuple[int, int]]:
     """First byte and length of every chunk."""
     chunks: dict[bytes, tuple[int, int]] = {}
     position = 12
-    while position + 8 <= size:
+    while position + 8 <= size and len(chunks) < CHUNKS:
         file.seek(position)
         name, length = struct.unpack("<4sI", file.read(8))
         chunks.setdefault(name, (position + 8, length))
@@ -81,6 +83,6 @@ def read_format(path: Path, chunk: bytes) -> tuple[str, float]:
         raise FormatError(
             f"{path} has samples of {bits} bit, format {tag}; it must be 16 bit PCM or 32 bit float"
         )
-    if not rate:
-        raise FormatError(f"{path} has a rate of 0 in its header")
+    if not in_range(rate, RATE_HZ):
+        raise FormatError(f"{path} has a rate of {rate} in its header; it must be {RATE_HZ}")
     return DATATYPES[tag, bits], float(rate)

@@ -21,17 +21,19 @@ from dataclasses import replace
 import numpy as np
 import zmq
 
-from hardware.address import Address
+from hardware.address import Address, parse_port
 from hardware.clock_loss import ClockLoss
 from hardware.source import Counts, Source
 from hardware.zmq_stream import ZmqStream
 from streaming.block import Block, Gap
 from streaming.errors import ConfigError, DeviceLost, FormatError, SourceError
+from streaming.quantities import FREQ_HZ, RATE_HZ, SECONDS
 
 log = logging.getLogger(__name__)
 
 BLOCK = 16_384  # samples up to which messages that are there already are joined
 QUEUE = 64  # messages; ZMQ's 1000 hide seconds of lag
+LARGEST = 64 << 20  # bytes of a message; ZMQ hangs up on a sender of larger ones
 POLL_MS = 50  # how long `close` may have to wait
 SILENCE_S = 5.0  # before the first message, after which we say that nothing comes
 CLOCK_SLACK_S = 0.5  # how far the host's clock and the count of samples may drift apart
@@ -40,14 +42,17 @@ CLOCK_SLACK_S = 0.5  # how far the host's clock and the count of samples may dri
 def open(address: Address) -> "ZmqSource":
     """Open a subscriber or a puller."""
     options = address.options
+    bind, port = options.flag("bind"), address.target.rpartition(":")[2]
+    if address.target.startswith("tcp://") and not (bind and port == "*"):  # ZMQ itself takes any number
+        parse_port(port, f"the port of {options.where}")
     source = ZmqSource(
         address.target,
         kind=options.choice("type", ("sub", "pull"), "sub"),
-        bind=options.flag("bind"),
+        bind=bind,
         key=options.text("key"),
-        rate_hz=options.positive("rate"),
-        freq_hz=options.number("freq"),
-        timeout_s=options.positive("timeout"),
+        rate_hz=options.number("rate", RATE_HZ),
+        freq_hz=options.number("freq", FREQ_HZ),
+        timeout_s=options.number("timeout", SECONDS),
     )
     try:
         options.done()
@@ -88,6 +93,7 @@ class ZmqSource(Source):
         self._context = zmq.Context()
         self._socket = self._context.socket(zmq.SUB if kind == "sub" else zmq.PULL)
         self._socket.rcvhwm = QUEUE
+        self._socket.maxmsgsize = LARGEST
         if kind == "sub":
             self._socket.subscribe(self._key or b"")
         try:

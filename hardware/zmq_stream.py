@@ -7,7 +7,9 @@ import numpy as np
 
 from hardware.gr_tags import Header, Pmt, Tag, parse_header
 from streaming.block import Block, Gap
+from streaming.checked import Range, shown
 from streaming.errors import FormatError
+from streaming.quantities import FREQ_HZ, INDEX, RATE_HZ, UTC_NS, in_range
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +40,8 @@ class ZmqStream:
 
     def lose(self, gap: Gap) -> None:
         """Mark samples as lost before the next one."""
+        if self.index + gap.samples > INDEX.most:
+            raise FormatError(f"{self.name} says that {gap.samples:,} samples were lost; that many cannot be")
         self.index += gap.samples
         self._shift = None if self._shift is None else self._shift + gap.samples
         if self._gap:  # two causes before one sample
@@ -98,17 +102,22 @@ class ZmqStream:
                 "%s says %s %s; it stays at %s as given", self.name, tag.key, tag.value, self.given[tag.key]
             )
         elif tag.key == "rx_rate":
-            if (rate_hz := number(tag.value) or 0.0) <= 0:
-                raise FormatError(f"{self.name} says rx_rate {tag.value!r}; it must be above 0")
-            self.rate_hz, self._time = rate_hz, None
+            self.rate_hz, self._time = self._within(tag, RATE_HZ), None
         else:
-            self.freq_hz = number(tag.value)
+            self.freq_hz = self._within(tag, FREQ_HZ)
+
+    def _within(self, tag: Tag, limits: Range) -> float:
+        """The number of a tag."""
+        value = number(tag.value)
+        if value is None or not in_range(value, limits):
+            raise FormatError(f"{self.name} says {tag.key} {shown(tag.value)}; it must be {limits}")
+        return value
 
     def _set_time(self, value: Pmt) -> None:
         if not (isinstance(value, tuple) and len(value) == 2):
             return
         seconds, fraction = number(value[0]), number(value[1])
-        if seconds is None or fraction is None:
+        if seconds is None or fraction is None or not in_range(1e9 * (seconds + fraction), UTC_NS):
             return
         if self._time and self.rate_hz:
             index, old_s, old_fraction = self._time

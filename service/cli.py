@@ -28,6 +28,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "model": "look at a model, or check its file",
         "fit": "fit the heads of a model on labelled frames",
         "evaluate": "test a model on recordings of your own, or beside what it must beat",
+        "explain": "why a model names a recording as it does",
         "generate": "make test signals of known modulation, as SigMF with annotations",
     },
     "Learn together": {

@@ -44,6 +44,9 @@ class Settings:
     max_streams: int = setting(16, "streams at once")
     event_hits: int = setting(3, "hops in which a new label must come before it is an event")
     event_ms: int = setting(200, "and milliseconds that it must last")
+    event_quiet: str = setting(
+        "noise,carrier", "labels that are listed but are no event, separated by commas"
+    )
     history: str = setting("", "postgresql:// URL of the history; empty means SQLite in the data folder")
     keep_days: int = setting(30, "days that history is kept")
     keep_mb: int = setting(500, "megabytes that history may take; beyond, the oldest is deleted")

@@ -1,11 +1,13 @@
 """Everything that runs in one service: streams, model, history, labels, and how they change."""
 
 import hashlib
+import logging
 from pathlib import Path
 
 from hardware import source_address
 from service.errors import Conflict, NotFound
 from service.live.answers import Answers
+from service.live.emissions import EmissionRow
 from service.live.events import Detector, Event
 from service.live.hub import Hub
 from service.live.retry import Retry
@@ -15,16 +17,21 @@ from service.models.live import LiveModel
 from service.models.owner import ModelOwner
 from service.models.store import ModelStore
 from service.schemas.labels import Label
-from service.settings import Settings
+from service.settings import Settings, listed
 from service.sinks import open_sinks
 from service.storage.database import open_database
 from service.storage.history import History
-from service.storage.labels import LabelStore
+from service.storage.labels import Labelled, LabelStore
+from service.storage.queries import find_emission
 from service.storage.recordings import RecordingStore
+from service.storage.work import clear_work
+from service.supervised import Supervised
+from streaming.band.box import Box
 from streaming.embedding import Embedder
-from streaming.errors import ConfigError, WavetellError
+from streaming.errors import ConfigError
 from streaming.head import Head
 
+log = logging.getLogger(__name__)
 SINK_S = 0.5  # that a sink may take to deliver its last events
 
 
@@ -35,6 +42,7 @@ class Station:
         self.values = values
         self.data = Path(values.data).expanduser()
         self.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+        clear_work(self.data, self.data / "models")
         self.models = ModelStore(self.data / "models", values.model)
         self.labels = LabelStore(self.data / "labels", values.labels_mb << 20)
         self.owner = ModelOwner(values, self.models, self.labels)
@@ -42,7 +50,11 @@ class Station:
         self.hub = Hub()
         self.sinks = open_sinks(values.sinks)
         self.history = History(
-            open_database(values.history, self.data), self._tell, values.keep_days, values.keep_mb
+            open_database(values.history, self.data),
+            self._tell,
+            values.keep_days,
+            values.keep_mb,
+            self._tell_emission,
         )
         self.recordings = RecordingStore(self.data / "recordings", self.history, values.recordings_mb << 20)
         self.reading = open_database(values.history, self.data)
@@ -51,6 +63,20 @@ class Station:
         self._restore()
         self.retry = Retry(lambda: list(self.runtime.streams.values()))
         self.retry.start()
+
+    @property
+    def wrong(self) -> list[str]:
+        """What is wrong just now: failed streams, dead threads, a history that cannot be written."""
+        streams = [
+            f"stream {s.id}: {s.error}" for s in list(self.runtime.streams.values()) if s.state == "failed"
+        ]
+        away = ["history cannot be written"] if self.history.away else []
+        return [*streams, *away, *(thread.wrong for thread in self.threads if thread.wrong)]
+
+    @property
+    def threads(self) -> list[Supervised]:
+        """The threads without which it does not work; those of readers belong to their streams."""
+        return [self.runtime.thread, self.history.thread, self.retry.thread, *(s.thread for s in self.sinks)]
 
     @property
     def model(self) -> LiveModel:
@@ -99,7 +125,8 @@ class Station:
         return Stream(address, name, limits, self.runtime.work, stream_id)
 
     def _serve(self, stream: Stream, head: Head) -> None:
-        detector = Detector(stream.name, self.values.event_hits, self.values.event_ms)
+        quiet = listed(self.values.event_quiet)
+        detector = Detector(stream.name, self.values.event_hits, self.values.event_ms, quiet)
         answers = Answers(
             stream,
             head,
@@ -134,7 +161,12 @@ class Station:
     def _restore(self) -> None:
         """Open the streams of before the restart; one that cannot be opened has failed and is tried again."""
         for stream_id, wanted in self.wanted:
-            stream = self._stream(wanted.source, wanted.name, stream_id)
+            try:
+                stream = self._stream(wanted.source, wanted.name, stream_id)
+            except ConfigError as error:
+                log.error("stream %s is not opened again: %s", stream_id, error)
+                self.wanted.remove(stream_id)
+                continue
             try:
                 head = self.model.head(wanted.head)
             except ConfigError:  # the model is another one now
@@ -142,7 +174,7 @@ class Station:
             self._serve(stream, head)
             try:
                 stream.start()
-            except WavetellError as error:
+            except Exception as error:  # whatever it is, the others are opened
                 stream.fail(str(error))
 
     def record(self, stream: Stream, seconds: float | None) -> str:
@@ -155,15 +187,44 @@ class Station:
             raise
         return recording
 
+    def emission(self, stream: Stream, emission: str) -> EmissionRow:
+        """An emission of a stream, as it is now or was at its end."""
+        answers = self.runtime.answers.get(stream.id)
+        row = answers.on_air.get(emission) if answers else None
+        return row or find_emission(self.reading, stream.id, emission)
+
+    def record_emission(self, stream: Stream, emission: str, span: tuple[int, int] | None) -> str:
+        """Record one emission on its own, of a stretch that is still kept or all that is kept of it."""
+        row = self.emission(stream, emission)
+        return self.recordings.save_emission(stream, row, span or heard_in(stream, row))
+
+    def label_emission(
+        self, stream: Stream, emission: str, span: tuple[int, int] | None, label: str
+    ) -> Label:
+        """Keep one emission on its own under a label."""
+        row = self.emission(stream, emission)
+        centre_hz = None if row.freq_hz is None else row.freq_hz + row.box.centre
+        labelled = Labelled(row.id, row.box, centre_hz, alone=True)
+        return self._label(stream, span or heard_in(stream, row), label, labelled)
+
     def label(self, stream: Stream, span: tuple[int, int], label: str) -> Label:
         """Keep a stretch of a stream under a label."""
+        answers = self.runtime.answers.get(stream.id)
+        run = answers.runs.longest(*span) if answers else None
+        box = None
+        if run and run.bandwidth_hz is not None and run.offset_hz is not None:
+            half = run.bandwidth_hz / 2
+            box = Box(run.offset_hz - half, run.offset_hz + half, run.snr_db or 0.0, 0.0)
+        labelled = Labelled(run.emission, box, run.centre_hz) if run and run.emission else None
+        return self._label(stream, span, label, labelled)
+
+    def _label(self, stream: Stream, span: tuple[int, int], label: str, emission: Labelled | None) -> Label:
         self.stream(stream.id)
         self.owner.fitter.warm()
         model, answers = self.model, self.runtime.answers.get(stream.id)
         head = model.heads.get(answers.head.name if answers else "", model.default)
         embedder = Embedder(model.bundle, model.predictor.engine, head)
-        run = answers.runs.longest(*span) if answers else None
-        return self.labels.add(stream, span, label, embedder, run)
+        return self.labels.add(stream, span, label, embedder, emission)
 
     def _tell(self, event: Event) -> None:
         """An event is on disk: give it to every reader and sink."""
@@ -172,3 +233,19 @@ class Station:
         self.hub.publish(f"{event.stream}/reports", described.model_dump_json())
         for sink in self.sinks:
             sink.put(described)
+
+    def _tell_emission(self, emission: EmissionRow) -> None:
+        """An emission began or ended, and is on disk: give it to the sinks that want to know."""
+        if emission.label not in listed(self.values.event_quiet):
+            for sink in self.sinks:
+                sink.put_emission(emission.describe())
+
+
+def heard_in(stream: Stream, emission: EmissionRow) -> tuple[int, int]:
+    """The newest stretch of an emission that is kept without a gap."""
+    first, last = stream.ring.span
+    end = min(last, emission.end_sample)
+    start = max(first, emission.start_sample, stream.ring.before(end, max(0, end - emission.start_sample)))
+    if end <= start:
+        raise NotFound(f"nothing of emission {emission.id} is kept any more")
+    return start, end

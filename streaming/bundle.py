@@ -26,9 +26,9 @@ from streaming.bundle_meta import Meta
 from streaming.checked import as_json, from_json, wrong
 from streaming.encoder import Encoder, EncoderShape
 from streaming.errors import BundleError, ConfigError, InputError
-from streaming.features import COUNT
 from streaming.files import write_whole
 from streaming.head import Head
+from streaming.projection import Projection
 
 FORMAT = 2
 MAX_BYTES = 10 * 2**20
@@ -46,6 +46,12 @@ class Bundle:
     heads: dict[str, Head] = field(default_factory=dict)
     meta: Meta = field(default_factory=Meta)
     name: str = "unnamed"
+    projection: Projection | None = None  # of emissions' features, behind the band front end
+
+    @property
+    def entries(self) -> int:
+        """Entries of a live embedding: the encoder's, the projection's and the odds of an outlier."""
+        return self.encoder.shape.outputs + (self.projection.outputs + 1 if self.projection else 0)
 
     @property
     def sha256(self) -> str:
@@ -56,6 +62,8 @@ class Bundle:
         """The JSON object of the file's header."""
         heads = {name: head.meta() for name, head in sorted(self.heads.items())}
         parts = {"encoder": encoder_sha256(self.encoder)}
+        if self.projection:
+            parts["projection"] = digest(self.projection.arrays())
         parts |= {f"heads/{name}": digest(self.heads[name].arrays()) for name in heads}
         description = {
             "format": FORMAT,
@@ -71,6 +79,8 @@ class Bundle:
     def save(self, path: Path) -> None:
         """Write the file; a crash leaves the old one or the new one, never half of one."""
         tensors = {f"encoder/{name}": array for name, array in self.encoder.arrays().items()}
+        if self.projection:
+            tensors |= {f"projection/{name}": array for name, array in self.projection.arrays().items()}
         for name, head in self.heads.items():
             tensors |= {f"heads/{name}/{key}": array for key, array in head.arrays().items()}
         raw = write_tensors(tensors, {"wavetell": canonical(self.description())})
@@ -117,28 +127,26 @@ def parse_bundle(raw: bytes, name: str) -> Bundle:
         tensors = parse_tensors(raw)
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
         raise BundleError(f"the tensors cannot be read ({error}); the file is truncated or damaged") from None
-    encoder_arrays, head_arrays = split_tensors(tensors, description["heads"])
-    for part, arrays in {
-        "encoder": encoder_arrays,
-        **{f"heads/{n}": a for n, a in head_arrays.items()},
-    }.items():
+    parts = split_tensors(tensors, description["heads"])
+    for part, arrays in parts.items():
         if digest(arrays) != description["sha256"].get(part):
             raise BundleError(f"part {part} does not match its sha256; the file was altered or damaged")
     try:
         shape = from_json(EncoderShape, description["encoder"], "encoder")
-        encoder = Encoder.from_arrays(shape, encoder_arrays)
-        heads = {n: read_head(n, description["heads"][n], arrays) for n, arrays in head_arrays.items()}
-        bundle = Bundle(encoder, heads, from_json(Meta, description["meta"], "meta"), name)
+        encoder = Encoder.from_arrays(shape, parts["encoder"])
+        heads = {n: read_head(n, about, parts[f"heads/{n}"]) for n, about in description["heads"].items()}
+        projection = Projection.from_arrays(parts["projection"]) if "projection" in parts else None
+        bundle = Bundle(encoder, heads, from_json(Meta, description["meta"], "meta"), name, projection)
     except (ConfigError, InputError) as error:
         raise BundleError(f"the model does not fit together: {error}") from None
     for head in heads.values():
         if head.encoder_sha256 != description["sha256"]["encoder"]:
             raise BundleError(f"head {head.name} was fitted for another encoder")
     for head in heads.values():
-        entries = encoder.shape.outputs + COUNT * (bundle.meta.has_features and head.mode == "live")
-        if len(head.mean) != entries:
+        entries = bundle.entries if head.mode == "live" else encoder.shape.outputs
+        if head.entries != entries:
             raise BundleError(
-                f"head {head.name} takes embeddings of {len(head.mean)} entries and this wavetell makes "
+                f"head {head.name} takes embeddings of {head.entries} entries and this wavetell makes "
                 f"{entries}; fit it again"
             )
     return bundle
@@ -185,24 +193,19 @@ def read_description(raw: bytes) -> dict[str, Any]:
     return dict(description)
 
 
-def split_tensors(
-    tensors: Arrays, heads: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """The tensors of the encoder and of each head; others are refused."""
-    encoder: dict[str, Any] = {}
-    by_head: dict[str, dict[str, Any]] = {name: {} for name in heads}
+def split_tensors(tensors: Arrays, heads: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The tensors of each part by their names within it; others are refused."""
+    parts: dict[str, dict[str, Any]] = {"encoder": {}, **{f"heads/{name}": {} for name in heads}}
     for name, array in tensors.items():
         if array.dtype.kind == "f" and not float(np.abs(array).max(initial=0)) <= LARGEST:  # nor is NaN
             raise BundleError(f"tensor {name} has values that are not finite or beyond {LARGEST:g}")
-        kind, _, rest = name.partition("/")
-        head, _, key = rest.partition("/")
-        if kind == "encoder":
-            encoder[rest] = array
-        elif kind == "heads" and head in by_head:
-            by_head[head][key] = array
-        else:
+        part, _, key = name.rpartition("/")
+        if part == "projection":
+            parts.setdefault(part, {})
+        if part not in parts:
             raise BundleError(f"tensor {name} belongs to no part of the bundle")
-    return encoder, by_head
+        parts[part][key] = array
+    return parts
 
 
 def encoder_sha256(encoder: Encoder) -> str:

@@ -3,9 +3,11 @@
 from dataclasses import dataclass, field
 from typing import Annotated
 
+from streaming.band.frontend import BandSettings
 from streaming.checked import Checked, Range
-from streaming.intake import FrontEndConfig, LevelSettings
+from streaming.level import LevelSettings
 
+FrontEndConfig = LevelSettings | BandSettings  # `kind` tells them apart in a file
 Share = Annotated[float, Range(0, 1)]
 Count = Annotated[int, Range(0, 2**53)]
 Decibels = Annotated[float, Range(-300, 300)]
@@ -95,13 +97,9 @@ class EvaluationRow(Checked):
 
 @dataclass(frozen=True)
 class Meta(Checked):
-    """Everything in a bundle that is neither a tensor nor describes one.
-
-    ``has_features`` says whether embeddings are the encoder's outputs followed by `streaming.features`.
-    """
+    """Everything in a bundle that is neither a tensor nor describes one."""
 
     front_end: FrontEndConfig = field(default_factory=LevelSettings)
-    has_features: bool = False
     provenance: Provenance = field(default_factory=Provenance)
     evaluation: dict[str, EvaluationRow] = field(default_factory=dict)  # by method
     fitted: dict[str, FittedHead] = field(default_factory=dict)  # by head

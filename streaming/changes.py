@@ -22,7 +22,8 @@ LIMIT = 4.0
 class Changes:
     """Features of one signal's hops in, the hops at which another has begun out."""
 
-    def __init__(self, hop: int) -> None:
+    def __init__(self, hop: int, limit: float = LIMIT) -> None:
+        self.limit = limit
         self.recent, self.earlier = max(1, RECENT // hop), max(2, EARLIER // hop)  # hops
         self.reset()
 
@@ -45,4 +46,4 @@ class Changes:
     def _differ(self, rows: NDArray[np.floating]) -> bool:
         earlier, recent = np.split(rows, [self.earlier])
         spread = earlier.var(0, ddof=1) * (1 / self.recent + 1 / self.earlier) + 1e-12
-        return bool(np.mean(np.square(recent.mean(0) - earlier.mean(0)) / spread) > LIMIT)
+        return bool(np.mean(np.square(recent.mean(0) - earlier.mean(0)) / spread) > self.limit)

@@ -12,6 +12,7 @@ Traceback (most recent call last):
 streaming.errors.ConfigError: channel.width_hz is 0; it must be a number of at least 1
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from numbers import Integral, Real
@@ -29,10 +30,17 @@ Value = Any  # what JSON may hold, or a checked value
 
 @dataclass(frozen=True)
 class Range:
-    """Least and most that a number may be."""
+    """Least and most that a number may be, and its unit; `streaming.quantities` has those of radio."""
 
     least: float
     most: float
+    unit: str = ""
+
+    def __str__(self) -> str:
+        """As messages have it: `from 1 to 10G S/s`."""
+        if not self.unit:
+            return f"from {self.least:.12g} to {self.most:.12g}"
+        return f"from {metric(self.least)} to {metric(self.most)} {self.unit}"
 
 
 @dataclass(frozen=True)
@@ -105,8 +113,10 @@ def check_scalar(kind: type, value: Value, where: str) -> Value:
 def check_number(kind: type, limits: Range, value: Value, where: str) -> Value:
     """A number; every one has its limits."""
     number = not isinstance(value, bool) and isinstance(value, Integral if kind is int else Real)
+    expected = "a whole number" if kind is int else "a number"
+    if limits.unit and not (number and limits.least <= value <= limits.most):
+        raise wrong(where, value, f"{expected} {limits}")
     if not number or not value >= limits.least:  # nor is NaN
-        expected = "a whole number" if kind is int else "a number"
         raise wrong(where, value, f"{expected} of at least {limits.least:.12g}")
     if value > limits.most:
         raise wrong(where, value, f"at most {limits.most:.12g}")
@@ -155,6 +165,27 @@ def check_object(kind: type[Checked], value: Value, where: str) -> Checked:
     if missing := sorted(needed - set(value)):
         raise ConfigError(f"{where} lacks {missing[0]}")
     return kind(**{name: check(known[name], entry, f"{where}.{name}") for name, entry in value.items()})
+
+
+def metric(value: float) -> str:
+    """A number with a metric prefix, as addresses take it.
+
+    >>> metric(2.4e6), metric(433.92e6), metric(-5)
+    ('2.4M', '433.92M', '-5')
+    """
+    for size, prefix in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:.10g}{prefix}"
+    return f"{value:g}"
+
+
+def parse_json(raw: bytes | str, where: str) -> Value:
+    """The value of a JSON text that comes from outside, whatever it holds."""
+    try:
+        return json.loads(raw)
+    except (ValueError, RecursionError) as error:  # no JSON or no UTF-8; nested too deeply
+        reason = "nested too deeply" if isinstance(error, RecursionError) else "cut short or of another kind"
+        raise ConfigError(f"{where} is not JSON that can be read; it is {reason}") from None
 
 
 def wrong(where: str, value: object, expected: str) -> ConfigError:

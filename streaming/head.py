@@ -12,12 +12,12 @@ float16 holds exactly, so nothing is lost, and four heads of 2,800 vectors stay 
 query is split into its own steps and a small rest: whole numbers of steps add up exactly in float32, and the
 rest is 64 times smaller, so two float32 products give float64's decisions to some 1e-8.
 
-A head may also know *families* of its classes, and have an *open-set detector* (`streaming.open_set`). The
-answer is
+A head may also know *families* of its classes. Behind a projection (`streaming.projection`) an embedding has
+one more entry, the log odds of an outlier, and the answer is
 
     the class    where its probability is at least `certain`
     the family   where the sum over its classes is at least `threshold`
-    unknown      elsewhere, and where the ensemble's mean of log p(outlier) / p(no outlier) > outlier_limit
+    unknown      elsewhere, and where the log odds of an outlier are above `outlier_limit`
 
 where `outlier_margin` of the likeliest class is added to the limit: a class that was taught later is one that
 the detector does not know.
@@ -32,7 +32,6 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from streaming import open_set
 from streaming.checked import Checked, Range, annotations, as_json
 from streaming.errors import InputError
 from streaming.naming import Name, Names
@@ -50,15 +49,7 @@ Share = Annotated[float, Range(0, 1)]
 LogOdds = Annotated[float, Range(-1e9, 1e9)]
 
 # A head without these has no such answers.
-OPTIONAL = (
-    "families",
-    "certain",
-    "outlier_limit",
-    "outlier_margin",
-    "open_set_1",
-    "open_set_2",
-    "open_set_3",
-)
+OPTIONAL = ("families", "certain", "outlier_limit", "outlier_margin")
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,11 +76,8 @@ class Head(Checked):
     calibration_bias: Floats  # (k,)
     families: tuple[str, ...] = ()  # of each class
     certain: Share = 0.0  # below this probability of the class, the family is the answer
-    outlier_limit: LogOdds = 0.0  # log odds of an outlier above which the answer is unknown
+    outlier_limit: LogOdds | None = None  # log odds of an outlier above which the answer is unknown
     outlier_margin: Floats | None = None  # (k,)
-    open_set_1: NDArray[np.float32] | None = None  # (networks, 1 + d, a), of the last d entries; biases first
-    open_set_2: NDArray[np.float32] | None = None  # (networks, 1 + a, b)
-    open_set_3: NDArray[np.float32] | None = None  # (networks, 1 + b, two or more)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -125,9 +113,6 @@ class Head(Checked):
             raise InputError(
                 f"head {self.name} has {len(self.families)} families; expected {k}, one per class"
             )
-        if self._open_set and not open_set.fits(self._open_set, outputs):
-            found = ", ".join(str(layer.shape) for layer in self._open_set)
-            raise InputError(f"head {self.name}: the open-set layers have shapes {found}; they do not fit")
         if self.window % self.hop:
             raise InputError(f"head {self.name}: window {self.window} must be a multiple of hop {self.hop}")
 
@@ -151,13 +136,19 @@ class Head(Checked):
         columns, _, pairs = self._machine
         return columns.astype(np.float64) @ pairs
 
+    @property
+    def entries(self) -> int:
+        """Entries of an embedding that the head takes."""
+        return len(self.mean) + (self.outlier_limit is not None)
+
+    def _standardised(self, embeddings: NDArray[np.float32]) -> Floats:
+        if embeddings.ndim != 2 or embeddings.shape[1] != self.entries:
+            raise InputError(f"embeddings have shape {embeddings.shape}; expected (n, {self.entries})")
+        return np.asarray((embeddings[:, : len(self.mean)] - self.mean) / self.scale)
+
     def decide(self, embeddings: NDArray[np.float32]) -> Floats:
         """Embeddings (m, D) to decisions (m, p)."""
-        if embeddings.ndim != 2 or embeddings.shape[1] != len(self.mean):
-            raise InputError(
-                f"embeddings have shape {embeddings.shape}; expected (windows, {len(self.mean)})"
-            )
-        z = (embeddings - self.mean) / self.scale  # (m, D)
+        z = self._standardised(embeddings)  # (m, D)
         if self.kernel == "linear":
             return z @ self._weights + self.intercept
         decisions = [self._decide_rbf(z[i : i + ROWS]) for i in range(0, len(z), ROWS)]
@@ -193,7 +184,7 @@ class Head(Checked):
     def _scores(self, embeddings: NDArray[np.float32]) -> Floats:
         """The same scores (m, k) past the pairs: with 26 classes those are 325, and twelve times the work."""
         weights, bias = self._folded
-        z = (embeddings - self.mean) / self.scale
+        z = self._standardised(embeddings)
         scores = [self._kernel(z[i : i + ROWS]) @ weights for i in range(0, len(z), ROWS)]
         return (np.concatenate(scores) if scores else np.empty((0, len(bias)))) + bias
 
@@ -208,9 +199,9 @@ class Head(Checked):
         probabilities = self.probabilities(embeddings)
         best = probabilities.argmax(1)
         known = self.names.confidence(probabilities) >= self.threshold
-        if self._open_set:
+        if self.outlier_limit is not None:
             margin = 0.0 if self.outlier_margin is None else self.outlier_margin[best]
-            known &= self.outlier_odds(embeddings) <= self.outlier_limit + margin
+            known &= embeddings[:, -1] <= self.outlier_limit + margin
         return np.where(known, best, -1), probabilities
 
     def name_all(self, embeddings: NDArray[np.float32]) -> tuple[list[Name], Floats]:
@@ -226,15 +217,6 @@ class Head(Checked):
     def names(self) -> Names:
         """What its answers are called."""
         return Names(self.classes, self.families, self.certain)
-
-    def outlier_odds(self, embeddings: NDArray[np.float32]) -> Floats:
-        """Embeddings (m, D) to log odds (m,) that they are of no class of the head."""
-        return open_set.outlier_odds(self._open_set, (embeddings - self.mean) / self.scale)
-
-    @property
-    def _open_set(self) -> list[NDArray[np.float32]]:
-        """The layers of the open-set detector; empty where the head has none."""
-        return [layer for layer in (self.open_set_1, self.open_set_2, self.open_set_3) if layer is not None]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays, for a bundle."""

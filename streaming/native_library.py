@@ -61,6 +61,8 @@ def library() -> ctypes.CDLL:
         ("wavetell_restore", None, [c_void_p, c_int64, c_char_p]),
         ("wavetell_push", c_int, [c_void_p, POINTER(Work), c_int]),
         ("wavetell_push_one", c_int64, [c_void_p, c_void_p, c_char_p, c_int64, c_void_p]),
+        ("wavetell_signals", c_void_p, [c_char_p]),
+        ("wavetell_describe", None, [c_void_p, c_void_p, c_int64, c_float, c_void_p]),
     ):
         function = getattr(kernel, name)
         function.restype, function.argtypes = result, arguments

@@ -6,8 +6,8 @@ depend on how the stream is cut into blocks.
 
 import numpy as np
 
+from streaming.band.frontend import Silence
 from streaming.block import Block
-from streaming.frontend import Silence
 from streaming.prediction import NO_SIGNAL, Prediction
 
 FIRST, EVERY = (0.02, 512), (0.1, 4096)  # seconds, and samples at least: a rate may be low, or unknown and 1

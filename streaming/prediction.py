@@ -36,6 +36,7 @@ class Prediction:
     emission: int | None = None  # which of the stream's, counted from 1; None where there is no signal
     # What the front end measured, None without a front end.
     snr_db: float | None = None  # in the occupied bandwidth
+    level_db: float | None = None  # above the noise, dB of full scale
     bandwidth_hz: float | None = None
     offset_hz: float | None = None  # of the emission's centre from the source's
     centre_hz: float | None = None  # of the emission, where the source's frequency is known

@@ -6,11 +6,14 @@ where a signal or a silence begins, and each `interval` samples at the latest. I
 over its hops, and its label is what the head calls that mean.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from streaming.head import Head
 from streaming.naming import Name, Names, agree
 from streaming.prediction import NO_SIGNAL, UNKNOWN, Prediction
+
+QUIET = 10  # intervals without a prediction after which an emission's report goes out
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +29,19 @@ class Run:
 
     def __init__(self, first: Prediction) -> None:
         self.first = self.last = first
-        self.total = first.probabilities.copy()
-        self.hops, self.unknown = 1, int(first.label == UNKNOWN)
+        self.weight = float(max(1, first.end - first.start))  # samples: a longer stretch says more
+        self.total = self.weight * first.probabilities
+        self.hops, self.unknown = 1, self.weight * (first.label == UNKNOWN)
         self.past = first.past
 
     def add(self, prediction: Prediction) -> None:
         """One more hop."""
         self.last = prediction
-        self.total += prediction.probabilities
+        weight = max(1, prediction.end - prediction.start)
+        self.weight += weight
+        self.total += weight * prediction.probabilities
         self.hops += 1
-        self.unknown += prediction.label == UNKNOWN
+        self.unknown += weight * (prediction.label == UNKNOWN)
         self.past = prediction.past if self.past == "warm" else self.past
 
     def name(self, names: Names) -> Name:
@@ -45,8 +51,8 @@ class Run:
         """
         if self.first.label == NO_SIGNAL:
             return Name(NO_SIGNAL, None, 0.0)
-        mean = self.total / self.hops
-        return Name(UNKNOWN, None, float(mean.max())) if self.unknown * 2 > self.hops else names.of(mean)
+        mean = self.total / self.weight
+        return Name(UNKNOWN, None, float(mean.max())) if self.unknown * 2 > self.weight else names.of(mean)
 
     def report(self, names: Names) -> Report:
         """The run as one answer."""
@@ -57,7 +63,7 @@ class Run:
             label=name.label,
             family=name.family,
             probability=name.probability,
-            probabilities=self.total / self.hops,
+            probabilities=self.total / self.weight,
             past=self.past,
             snr_db=self.last.snr_db,
             bandwidth_hz=self.last.bandwidth_hz,
@@ -67,20 +73,99 @@ class Run:
         return Report(drawn, self.hops)
 
 
+def by_emission(predictions: Iterable[Prediction]) -> list[list[Prediction]]:
+    """Predictions of each emission; the one with the most energy first. Silences are left out."""
+    found: dict[int | None, list[Prediction]] = {}
+    for prediction in predictions:
+        if prediction.label != NO_SIGNAL:
+            found.setdefault(prediction.emission, []).append(prediction)
+    return sorted(found.values(), key=lambda of_one: -sum(energy(one) for one in of_one))
+
+
+def by_burst(predictions: Iterable[Prediction]) -> list[Prediction]:
+    """One prediction per burst of an emission, per change of its name within one, and per silence.
+
+    The name is the newest, which rests on the most; of a stream that is one signal, windows that agree follow
+    each other.
+    """
+    newest: dict[int | None, Prediction] = {}
+    found: list[Prediction] = []
+    for prediction in predictions:
+        before = newest.get(prediction.emission)
+        goes_on = before is not None and before.begin == prediction.begin and prediction.start <= before.end
+        if before and goes_on and (before.bandwidth_hz is None or prediction.past == "change"):
+            goes_on = agree(before, prediction)
+        if before is None or not goes_on:
+            found += [before] if before else []
+            newest[prediction.emission] = prediction
+        else:
+            newest[prediction.emission] = replace(prediction, start=before.start)
+    return sorted([*found, *newest.values()], key=lambda one: one.start)
+
+
+def energy(prediction: Prediction) -> float:
+    """Power above the noise times duration, in samples; a model without a front end counts durations."""
+    return (prediction.end - prediction.start) * 10 ** ((prediction.level_db or 0.0) / 10)
+
+
 def drawn_together(predictions: list[Prediction], head: Head) -> Report:
-    """One answer for all; silences count only where there is nothing else."""
-    heard = [prediction for prediction in predictions if prediction.label != NO_SIGNAL] or predictions
+    """One answer for the emission with the most energy; silences count only where there is nothing else."""
+    heard = (by_emission(predictions) or [predictions])[0]
     run = Run(heard[0])
     for prediction in heard[1:]:
         run.add(prediction)
     return run.report(head.names)
 
 
-def open_reporter(head: Head, rate_hz: float, report_ms: float) -> "Reporter":
-    """A reporter for this head; a change must hold for a whole window and a quarter of the interval."""
-    interval = max(1, round(rate_hz * report_ms / 1000))
-    lasting = interval // 4 // head.hop * head.hop
-    return Reporter(head.names, interval, head.window // head.hop, lasting)
+def open_reporter(head: Head, rate_hz: float, report_ms: float) -> "Reporters":
+    """Reporters for this head."""
+    return Reporters(head, max(1, round(rate_hz * report_ms / 1000)))
+
+
+class Reporters:
+    """Predictions of a stream in, reports out: silences and each emission have a reporter of their own.
+
+    Of a stream that is one signal, a change must hold for a whole window and a quarter of the interval. The
+    predictions of an emission in a band rest on all of its evidence, so one is enough.
+    """
+
+    def __init__(self, head: Head, interval: int) -> None:
+        self.head, self.interval = head, interval
+        self._of: dict[int | None, Reporter] = {}
+
+    def push(self, predictions: list[Prediction]) -> list[Report]:
+        """The reports that these predictions complete."""
+        reports: list[Report] = []
+        for prediction in predictions:
+            reports += self._end_others(prediction)
+            if prediction.emission not in self._of:
+                self._of[prediction.emission] = self._open(prediction)
+            reports += self._of[prediction.emission].push([prediction])
+        return reports
+
+    def _open(self, prediction: Prediction) -> "Reporter":
+        hop = self.head.hop
+        if prediction.bandwidth_hz is not None:
+            return Reporter(self.head.names, self.interval, hold=1)
+        return Reporter(
+            self.head.names, self.interval, self.head.window // hop, lasting=self.interval // 4 // hop * hop
+        )
+
+    def _end_others(self, prediction: Prediction) -> list[Report]:
+        """What ended where a silence begins, or a silence that ended; and what was not heard for long."""
+        reports: list[Report] = []
+        for emission, reporter in list(self._of.items()):
+            if emission == prediction.emission or reporter.run is None:
+                continue
+            quiet = prediction.start - reporter.run.last.end
+            if quiet >= 0 and (None in (emission, prediction.emission) or quiet > QUIET * self.interval):
+                reports += self._of.pop(emission).flush()
+        return reports
+
+    def flush(self) -> list[Report]:
+        """The reports of what has not been reported yet."""
+        reports = [report for reporter in self._of.values() for report in reporter.flush()]
+        return sorted(reports, key=lambda report: report.prediction.end)
 
 
 class Reporter:

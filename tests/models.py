@@ -1,10 +1,13 @@
 """Small models for tests."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streaming.bundle import encoder_sha256
 from streaming.encoder import Encoder
+from streaming.features import COUNT
 from streaming.head import Head, Mode
+from streaming.projection import Projection
 
 
 def tiny_head(
@@ -36,4 +39,23 @@ def tiny_head(
         intercept=rng.standard_normal(3),
         calibration=rng.standard_normal((3, 3)),
         calibration_bias=np.zeros(3),
+    )
+
+
+def tiny_projection(seed: int = 0) -> Projection:
+    """A projection with random weights, to four outputs."""
+    rng = np.random.default_rng(seed)
+
+    def layer(*shape: int) -> NDArray[np.float32]:
+        return (rng.standard_normal(shape) / np.sqrt(shape[-2])).astype(np.float32)
+
+    return Projection(
+        np.zeros(COUNT, np.float32),
+        np.ones(COUNT, np.float32),
+        layer(1 + COUNT, 8),
+        layer(9, 8),
+        layer(9, 4),
+        layer(2, 1 + COUNT, 3),
+        layer(2, 4, 3),
+        layer(2, 4, 3),
     )

@@ -13,7 +13,7 @@ from hardware import open_source, source_address
 from service.demo.__main__ import RECORDING
 from streaming.bundle import load_bundle
 from streaming.engine import open_engine
-from streaming.pipeline import LivePipeline
+from streaming.pipeline import open_pipeline
 from streaming.prediction import NO_SIGNAL, Prediction
 
 
@@ -21,7 +21,7 @@ def predictions(model: str, address: str, backend: str) -> list[Prediction]:
     """What a model says of every hop of a signal."""
     bundle = load_bundle(model)
     head = bundle.heads["live"]
-    pipeline = LivePipeline(bundle, head, open_engine(bundle.encoder, head.hop, backend))
+    pipeline = open_pipeline(bundle, head, open_engine(bundle.encoder, head.hop, backend))
     with open_source(address) as source:
         found = [prediction for block in source.blocks() for prediction in pipeline.push(block)]
     return [prediction for prediction in found if prediction.label != NO_SIGNAL]

@@ -1,91 +1,153 @@
 """How fast the answer follows a change of modulation that the front end cannot see.
 
-    OMP_NUM_THREADS=1 python -m benchmarks.accuracy.follow [BUNDLE] [--snr 10] [--trials 4] [--out OUT]
+    OMP_NUM_THREADS=1 python -m benchmarks.accuracy.follow [BUNDLE] [--families] [--snr 10] [--out OUT]
 
-One class gives way to another at the same bandwidth, centre and level. The delay counts from that sample to
-the end of the first of as many right answers in a row as a window has hops. Ways to forget the old signal:
-not at all; where the change is known (`known`, which no detector can beat) or found (`streaming.changes`),
-the window alone is emptied, or the encoder, too; and a second encoder state, started every few windows, takes
-over from the first (`relay`). The pipeline does `found, window` with models that have features, and nothing
-with others. What a way costs where nothing changes is the accuracy before the change, and that on long
-signals of every class (`--steady`).
+One class of PSK or QAM gives way to another at the same bandwidth, centre and level. The delay counts, in
+samples at the model's rate, from that sample to the end of the first right answer that no wrong one follows
+within a window. Two ways to forget the old signal: as the pipeline does it (`streaming.band.evidence` finds
+the change in the newest samples), and where the change is known, which no detector can beat. `steady` is the
+share of right answers before the change.
 """
 
 import argparse
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.accuracy.forgetting import BEFORE, WAYS, Follower, Labels, Trial, on_paper, on_the_air
-from streaming.bundle import load_bundle
+from streaming.band.embedding import EmissionEmbedder
+from streaming.band.evidence import Evidence, Question
+from streaming.band.frontend import Band, BandSettings, Piece
+from streaming.block import Block
+from streaming.bundle import Bundle, load_bundle
 from streaming.engine import open_engine
-from streaming.frontend import FrontEndSettings
+from streaming.errors import ConfigError
+from streaming.head import Head
 from streaming.pipeline import choose_head
-from training.datasets.radio_signals import make_signals
 from training.progress import Progress
 from training.signals.classes import FAMILIES
 from training.signals.conditions import Conditions
+from training.signals.emission import Emission
+from training.signals.stream import Part, Stream
 
-STEADY_DB = (10.0, 30.0)
-
-
-def delay(labels: Labels, truth: int, change: float, hop: int, stable: int) -> float:
-    """Samples from the change to the end of the first of `stable` right answers in a row; inf where none."""
-    ends = (1 + np.arange(len(labels))) * hop
-    right = (labels == truth) & (ends > change)
-    runs = np.convolve(right, np.ones(stable), "valid") == stable
-    return float(ends[int(np.argmax(runs))] - change) if runs.any() else float("inf")
+RATE_HZ = 250e3
+SILENT, BEFORE, AFTER = 50_000, 10_240, 8_192  # samples: of noise; of each class, at the model's rate
+WAYS = ("as it runs", "change known")
 
 
-def steady(labels: Labels, truth: int, trial: Trial, model: Follower) -> list[bool]:
-    """Whether each answer of the last half before the change is right."""
-    last = int(trial.change / model.hop)
-    return list(labels[last // 2 : last] == truth)
+@dataclass(frozen=True)
+class Trial:
+    """The pieces of one emission in which another class begins at sample `change` of the source."""
+
+    names: tuple[str, str]
+    pieces: list[Piece]
+    change: float
+
+    @property
+    def step(self) -> float:
+        """Samples of the source to one at the model's rate."""
+        return self.pieces[0].step
 
 
-def measure(model: Follower, trials: Sequence[Trial], stable: int) -> list[dict[str, Any]]:
-    """One row for each way and trial."""
-    rows = []
-    with Progress("following", len(trials)) as progress:
-        for n, trial in enumerate(trials):
-            (heard,) = model.encode([trial.samples])
-            was, now = (model.group[model.head.classes.index(name)] for name in trial.names)
-            for way, labels_of in WAYS.items():
-                labels = labels_of(model, trial, heard)
-                late = delay(labels, now, trial.change, model.hop, stable)
-                rows.append(
-                    {
-                        "way": way,
-                        "from": trial.names[0],
-                        "to": trial.names[1],
-                        "samples": late,
-                        "ms": late * trial.step / trial.rate_hz * 1e3,
-                        "steady": float(np.mean(steady(labels, was, trial, model))),
-                    }
-                )
-            progress.to(n + 1)
-    return rows
+@dataclass(frozen=True)
+class Answer:
+    """A label, and the source's sample up to which it was given."""
+
+    end: float
+    label: str | None  # None: unknown
 
 
-def steady_all(model: Follower, each: int, seed: int) -> dict[str, dict[str, float]]:
-    """Right and unknown answers, per cent, on long signals of every class: what looking for changes costs."""
-    classes, conditions = model.head.classes, Conditions(snr_db=STEADY_DB)
-    made = make_signals(
-        classes, [each] * len(classes), samples=BEFORE + 2_048, conditions=conditions, seed=seed
-    )
-    heard = model.encode(list(made.iq))
-    truth = model.group[made.label][:, None]
-    out = {}
-    for way in ("nothing forgotten", "found, window"):
-        blank = Trial(("", ""), made.iq[0], 0.0, 1.0, 1.0)
-        labels = np.stack([WAYS[way](model, blank, one) for one in heard])[:, model.full - 1 :]
-        right, unknown = float(np.mean(labels == truth)), float(np.mean(labels < 0))
-        out[way] = {"right": 100 * right, "unknown": 100 * unknown, "signals": len(heard)}
+def make_trial(fraction: float, names: tuple[str, str], snr_db: float, seed: int) -> Trial | None:
+    """Both classes with the same pulse, symbol rate and level; None where the front end lost the emission or
+    saw the change itself."""
+    conditions = Conditions(snr_db=(snr_db, snr_db), offset=0.0, multipath=0.0, imbalance_db=0.0, dc=0.0)
+    first, second = (Emission(name, conditions, np.random.default_rng([seed, 7])) for name in names)
+    second.scale *= np.sqrt(first.power / second.power)
+    silence = Emission("noise", conditions, np.random.default_rng([seed, 8]))
+    step = fraction / first.bandwidth
+    before, after = round(BEFORE * step), round(AFTER * step)
+    plan = [Part(silence, SILENT), Part(first, before), Part(second, after)]
+    x = Stream(iter(plan), conditions, seed).next(sum(part.samples for part in plan))
+    band, tracks = Band(BandSettings(fraction=fraction)), dict[int, list[Piece]]()
+    for item in [*band.push(Block(x, 0, RATE_HZ)), *band.flush()]:
+        if isinstance(item, Piece):
+            tracks[item.track] = [*([] if item.begins else tracks[item.track]), item]
+    change = SILENT + before
+    whole = [
+        p for p in tracks.values() if p[0].start < change - before / 2 and end_of(p) > change + after / 2
+    ]
+    return Trial(names, whole[0], change) if whole else None
+
+
+def end_of(pieces: Sequence[Piece]) -> float:
+    """Where pieces end, in the source's samples."""
+    return pieces[-1].start + len(pieces[-1].samples) * pieces[-1].step
+
+
+def ask(pieces: Sequence[Piece]) -> list[Question]:
+    """The questions about an emission."""
+    evidence = Evidence(0)
+    return [question for piece in pieces for question in evidence.push(piece, RATE_HZ)]
+
+
+def cut(trial: Trial) -> list[Piece]:
+    """The pieces, with a restart at the change."""
+    out = list[Piece]()
+    for piece in trial.pieces:
+        at = round((trial.change - piece.start) / piece.step)
+        if 0 < at < len(piece.samples):
+            start = piece.start + at * piece.step
+            out.append(replace(piece, samples=piece.samples[:at], ends=False))
+            out.append(replace(piece, samples=piece.samples[at:], start=start, begins="change"))
+        else:
+            out.append(piece)
     return out
+
+
+def delay(answers: Sequence[Answer], truth: str, change: float, window: float) -> float:
+    """Samples of the source from the change to the end of the first right answer that no wrong one follows
+    within a window; infinite where there is none."""
+    late = [answer for answer in answers if answer.end > change]
+    for i, answer in enumerate(late):
+        following = [other.label for other in late[i:] if other.end <= answer.end + window]
+        if set(following) == {truth}:
+            return answer.end - change
+    return float("inf")
+
+
+class Follower:
+    """A model that answers; by family where only that counts."""
+
+    def __init__(self, bundle: Bundle, head: Head, families: bool) -> None:
+        self.head = head
+        self.embedder = EmissionEmbedder(bundle, open_engine(bundle.encoder, head.hop), head.window)
+        self.group = {name: FAMILIES[name] if families else name for name in head.classes}
+
+    def answer(self, questions: Sequence[Question]) -> list[Answer]:
+        """What the head says to each."""
+        rows = self.embedder.push([(question.samples, question.box.snr_db) for question in questions])
+        chosen, _ = self.head.answer(rows)
+        labels = [self.group[self.head.classes[i]] if i >= 0 else None for i in chosen.tolist()]
+        return [Answer(question.end, label) for question, label in zip(questions, labels, strict=True)]
+
+    def measure(self, trial: Trial, way: str) -> dict[str, Any]:
+        """The delay of one trial, and the answers before the change that are right."""
+        answers = self.answer(ask(trial.pieces if way == WAYS[0] else cut(trial)))
+        was, now = (self.group[name] for name in trial.names)
+        late = delay(answers, now, trial.change, self.head.window * trial.step)
+        steady = [answer.label == was for answer in answers if answer.end <= trial.change]
+        return {
+            "way": way,
+            "from": trial.names[0],
+            "to": trial.names[1],
+            "samples": late / trial.step,
+            "ms": late / RATE_HZ * 1e3,
+            "steady": float(np.mean(steady)),
+        }
 
 
 def quantile(values: Sequence[float], share: float) -> float:
@@ -95,104 +157,63 @@ def quantile(values: Sequence[float], share: float) -> float:
 
 def as_text(rows: Sequence[dict[str, Any]]) -> str:
     """One way per line."""
-    lines = [f"{'':<28}{'median':>9}{'90 %':>9}{'median ms':>11}{'never':>8}{'steady':>9}"]
+    lines = [f"{'':<20}{'median':>9}{'90 %':>9}{'median ms':>11}{'never':>8}{'steady':>9}"]
     for way in WAYS:
         mine = [row for row in rows if row["way"] == way]
         late = [row["samples"] for row in mine]
         ms = quantile([row["ms"] for row in mine], 0.5)
         lines.append(
-            f"{way:<28}{quantile(late, 0.5):>9,.0f}{quantile(late, 0.9):>9,.0f}{ms:>11.1f}"
+            f"{way:<20}{quantile(late, 0.5):>9,.0f}{quantile(late, 0.9):>9,.0f}{ms:>11.1f}"
             f"{100 * np.mean(np.isinf(late)):>7.0f}%{100 * np.mean([row['steady'] for row in mine]):>8.1f}%"
         )
     return "\n".join(lines)
 
 
-def by_pair(rows: Sequence[dict[str, Any]]) -> str:
-    """The median delay of each pair, as it is and by each way."""
-    pairs = sorted({(row["from"], row["to"]) for row in rows})
-    lines = [f"{'from':<12}{'to':<12}" + "".join(f"{way[:18]:>20}" for way in WAYS)]
-    for pair in pairs:
-        cells = [
-            quantile([r["samples"] for r in rows if r["way"] == way and (r["from"], r["to"]) == pair], 0.5)
-            for way in WAYS
-        ]
-        lines.append(f"{pair[0]:<12}{pair[1]:<12}" + "".join(f"{cell:>20,.0f}" for cell in cells))
-    return "\n".join(lines)
-
-
-def draw(rows: Sequence[dict[str, Any]], path: Path) -> None:
-    """The share of changes that were followed within a delay."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 4), layout="constrained")
-    axes = figure.subplots()
-    for way in WAYS:
-        late = np.sort([row["samples"] for row in rows if row["way"] == way])
-        shares = 100 * (1 + np.arange(len(late))) / len(late)
-        seen = np.isfinite(late)
-        axes.step([0, *late[seen]], [0, *shares[seen]], where="post", label=way)
-    axes.set(xlabel="samples at the model's rate since the change", ylabel="followed, %", ylim=(0, 100))
-    axes.grid(alpha=0.3)
-    axes.legend()
-    figure.savefig(path, dpi=120)
-
-
-def read_arguments() -> argparse.Namespace:
-    """The command line."""
+def main() -> None:
+    """Measure, print, write."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("bundle", nargs="?", default="paper-synthetic")
+    parser.add_argument("bundle", nargs="?", default="radio")
     parser.add_argument("--snr", type=float, default=10.0, help="dB")
     parser.add_argument("--trials", type=int, default=4, help="of each pair")
     parser.add_argument("--classes", nargs="*", help="only these")
     parser.add_argument(
         "--families", action="store_true", help="only changes of the family, and only it counts"
     )
-    parser.add_argument("--steady", type=int, default=0, help="long signals of each class that do not change")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("runs/follow"))
-    return parser.parse_args()
-
-
-def main() -> None:
-    """Measure, print, draw."""
-    args = read_arguments()
+    args = parser.parse_args()
     bundle = load_bundle(args.bundle)
+    front_end = bundle.meta.front_end
+    if not isinstance(front_end, BandSettings):
+        raise ConfigError(f"model {bundle.name} does not run behind the band front end")
     head = choose_head(bundle, "", "live")
-    model = Follower(bundle, head, open_engine(bundle.encoder, head.hop))
-    tuned = isinstance(bundle.meta.front_end, FrontEndSettings)
-    families = ("PSK", "QAM")
-    names = [name for name in args.classes or head.classes if FAMILIES.get(name) in families]
-    make = on_the_air if tuned else on_paper
-    if args.families:
-        model.by_family()
-    made = [
-        make(bundle, pair, args.snr, args.seed * 10_000 + i)
+    model = Follower(bundle, head, args.families)
+    names = [name for name in args.classes or head.classes if FAMILIES.get(name) in ("PSK", "QAM")]
+    pairs = [
+        pair
         for pair in permutations(names, 2)
         if not args.families or FAMILIES[pair[0]] != FAMILIES[pair[1]]
-        for i in range(args.trials)
+        for _ in range(args.trials)
     ]
-    trials = [trial for trial in made if trial]
-    rows = measure(model, trials, head.window // head.hop)
+    rows, lost = list[dict[str, Any]](), 0
+    with Progress("following", len(pairs)) as progress:
+        for n, pair in enumerate(pairs):
+            trial = make_trial(front_end.fraction, pair, args.snr, args.seed * 10_000 + n % args.trials)
+            rows += [model.measure(trial, way) for way in WAYS] if trial else []
+            lost += trial is None
+            progress.to(n + 1)
     print(
-        f"{bundle.name}, head {head.name}: window {head.window}, hop {head.hop}; {args.snr:g} dB, "
-        f"{len(rows) // len(WAYS)} changes; {len(made) - len(trials)} seen by the front end itself or lost"
+        f"{bundle.name}, head {head.name}: {args.snr:g} dB, {len(pairs) - lost} changes; {lost} more seen by "
+        "the front end itself or lost; delays in samples at the model's rate"
     )
-    print(as_text(rows), "", by_pair(rows), sep="\n")
-    unchanged = steady_all(model, args.steady, args.seed) if args.steady and tuned else {}
-    for way, row in unchanged.items():
-        shares = f"{row['right']:.1f} % right, {row['unknown']:.1f} % unknown"
-        print(f"{way:<28}{shares} on {row['signals']} signals that do not change, from {STEADY_DB[0]:g} dB")
+    print(as_text(rows))
     args.out.mkdir(parents=True, exist_ok=True)
-    stem = args.out / f"{bundle.name}-{args.snr:g}dB{'-families' if args.families else ''}"
-    settings = {"sha256": bundle.sha256, "snr_db": args.snr, "seed": args.seed, "steady": unchanged}
-    finite = [
-        row | {k: v if np.isfinite(v) else None for k, v in row.items() if k in ("samples", "ms")}
-        for row in rows
-    ]
-    Path(f"{stem}.json").write_text(json.dumps(settings | {"rows": finite}, indent=1))
-    draw(rows, Path(f"{stem}.png"))
+    finite = [row | {k: row[k] if np.isfinite(row[k]) else None for k in ("samples", "ms")} for row in rows]
+    result = {"sha256": bundle.sha256, "snr_db": args.snr, "seed": args.seed, "rows": finite}
+    path = args.out / f"{bundle.name}-{args.snr:g}dB{'-families' if args.families else ''}.json"
+    path.write_text(json.dumps(result, indent=1))
 
 
 if __name__ == "__main__":

@@ -4,16 +4,15 @@
     OMP_NUM_THREADS=1 python -m benchmarks.accuracy.foreign BUNDLE [--out runs/foreign]
 
 `make` runs tests/hardware/foreign_side.py in GNU Radio's own Python (tests/setup_gnuradio.sh), listens to it
-as to any ZMQ source and keeps what was heard as SigMF, with the truth. The evaluation plays each recording
-through the model's pipeline. A recording is right if its combined answer is; one in which nothing was found
-is wrong, unless there is nothing. Unknown is wrong, too, and counted separately. Never for fitting.
+as to any ZMQ source and keeps what was heard as SigMF, with the truth. The evaluation is that of `wavetell
+evaluate --recordings`: one decision per recording; one in which nothing was found is wrong, unless there is
+nothing. Unknown is wrong, too, and counted separately. Never for fitting.
 """
 
 import argparse
 import json
 import os
 import subprocess
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,14 +22,13 @@ import numpy as np
 
 from hardware import open_source
 from streaming.block import Samples
-from streaming.bundle import Bundle, load_bundle
-from streaming.engine import open_engine
+from streaming.bundle import load_bundle
 from streaming.errors import WavetellError
-from streaming.head import Head
-from streaming.pipeline import LivePipeline, choose_head
-from streaming.prediction import NO_SIGNAL, UNKNOWN, Prediction
-from streaming.report import drawn_together
-from training.evaluation.accuracy import Accuracy
+from streaming.pipeline import choose_head
+from training.evaluation.exam import report
+from training.evaluation.exam.labels import Truth
+from training.evaluation.exam.recordings import Decision, LabelledRecording, decide, line, scores, summary
+from training.evaluation.exam.run import listened
 from training.progress import Progress
 from training.signals.classes import FAMILIES, NOISE
 from training.signals.recording import write_recording
@@ -134,7 +132,7 @@ def make(folder: Path) -> None:
             )
             write_recording(
                 meta_path(folder, job),
-                (samples * (HEADROOM / np.abs(samples).max())).astype(np.complex64),
+                [(samples * (HEADROOM / np.abs(samples).max())).astype(np.complex64)],
                 [label],
                 rate_hz=job["rate_hz"],
                 freq_hz=0.0,
@@ -150,101 +148,30 @@ def meta_path(folder: Path, job: dict[str, Any]) -> Path:
     return folder / f"{name}-{job['snr_db']}dB-{job['seed']}.sigmf-meta"
 
 
-def answered(head: Head, pipeline: LivePipeline, path: Path) -> Prediction:
-    """What the pipeline says of the signal in a recording, its answers drawn together."""
-    with open_source(f"file:{path}") as source:
-        found = [prediction for block in source.blocks() for prediction in pipeline.push(block)]
-    found += pipeline.flush()
-    during = [p for p in found if p.end > BEFORE and p.start < BEFORE + COUNT]
-    return drawn_together(during, head).prediction
+def recording(folder: Path, job: dict[str, Any]) -> LabelledRecording:
+    """A job's recording, as the exam takes it."""
+    name, path = job["name"], meta_path(folder, job)
+    truth, snr_db = Truth(name, FAMILIES[name]), None if name == NOISE else job["snr_db"]
+    return LabelledRecording(path.name, f"file:{path.absolute()}", name, truth, snr_db)
 
 
-def evaluate(bundle: Bundle, folder: Path, chosen: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One row per recording."""
-    head = choose_head(bundle, "", "live")
-    engine, rows = open_engine(bundle.encoder, head.hop), []
-    with Progress("answering", len(chosen)) as progress:
-        for n, job in enumerate(chosen):
-            pipeline = LivePipeline(bundle, head, engine)
-            answer = answered(head, pipeline, meta_path(folder, job))
-            pipeline.close()
-            label = NOISE if job["name"] == NOISE and answer.label == NO_SIGNAL else answer.label
-            rows.append(
-                {
-                    "name": job["name"],
-                    "snr_db": job["snr_db"],
-                    "seed": job["seed"],
-                    "answer": label,
-                    "family": answer.family or FAMILIES.get(label, label),
-                    "probability": answer.probability,
-                    "measured_snr_db": answer.snr_db,
-                }
-            )
-            progress.to(n + 1)
-    return rows
-
-
-def share(rows: Sequence[dict[str, Any]], family: bool) -> Accuracy:
-    """Right answers, by class or by family."""
-    right = [
-        row["family"] == FAMILIES[row["name"]] if family else row["answer"] == row["name"] for row in rows
+def evaluate(model: str, folder: Path, chosen: Sequence[dict[str, Any]], workers: int) -> list[Decision]:
+    """One decision per recording."""
+    recordings = [recording(folder, job) for job in chosen]
+    return [
+        Decision(one, decide(heard.emissions), heard.cpu_s)
+        for one, heard in listened(model, recordings, None, workers)
     ]
-    return Accuracy(sum(right), len(right))
 
 
-def as_text(rows: Sequence[dict[str, Any]]) -> str:
-    """Accuracy by class and SNR, by family and SNR."""
-    signals = [row for row in rows if row["name"] != NOISE]
-    snrs = sorted({row["snr_db"] for row in signals})
-    lines = []
-    for title, family in (("class", False), ("family", True)):
-        lines.append(f"{title:<14}" + "".join(f"{snr:>6} dB" for snr in snrs) + "   most often taken for")
-        groups = list(dict.fromkeys(FAMILIES[r["name"]] if family else r["name"] for r in signals))
-        for group in groups:
-            mine = [r for r in signals if (FAMILIES[r["name"]] if family else r["name"]) == group]
-            cells = [share([r for r in mine if r["snr_db"] == snr], family) for snr in snrs]
-            wrong = Counter(r["family" if family else "answer"] for r in mine)
-            wrong.pop(group, None)
-            others = ", ".join(f"{name} {count}" for name, count in wrong.most_common(3))
-            lines.append(f"{group:<14}" + "".join(f"{100 * a.share:>8.0f}%" for a in cells) + f"   {others}")
-        cells = [share([r for r in signals if r["snr_db"] == snr], family) for snr in snrs]
-        lines.append(f"{'all':<14}" + "".join(f"{100 * a.share:>8.1f}%" for a in cells) + "\n")
-    for title, family in (("classes", False), ("families", True)):
-        strong = share([r for r in signals if r["snr_db"] >= 10], family)
-        low, high = strong.interval
-        lines.append(
-            f"{title} at 10 dB and above: {100 * strong.share:.1f} % "
-            f"({100 * low:.1f} to {100 * high:.1f}) of {strong.total} recordings"
-        )
-    missed = sum(row["answer"] == NO_SIGNAL for row in signals)
-    unknown = sum(row["answer"] == UNKNOWN for row in signals)
-    silent = share([row for row in rows if row["name"] == NOISE], True)
-    lines.append(
-        f"no signal found in {missed}, unknown {unknown} of {len(signals)}; "
-        f"noise left alone in {round(silent.share * silent.total)} of {silent.total}"
-    )
-    return "\n".join(lines)
-
-
-def draw(rows: Sequence[dict[str, Any]], path: Path) -> None:
-    """Accuracy over SNR, one line per family, and all."""
-    from matplotlib.figure import Figure
-
-    signals = [row for row in rows if row["name"] != NOISE]
-    snrs = sorted({row["snr_db"] for row in signals})
-    figure = Figure(figsize=(11, 4), layout="constrained")
-    for axes, family in zip(figure.subplots(1, 2, sharey=True), (False, True), strict=True):
-        for group in dict.fromkeys(FAMILIES[row["name"]] for row in signals):
-            mine = [row for row in signals if FAMILIES[row["name"]] == group]
-            values = [100 * share([r for r in mine if r["snr_db"] == snr], family).share for snr in snrs]
-            axes.plot(snrs, values, marker="o", alpha=0.6, label=group)
-        values = [100 * share([r for r in signals if r["snr_db"] == snr], family).share for snr in snrs]
-        axes.plot(snrs, values, color="black", linewidth=2.5, label="all")
-        axes.set(xlabel="SNR, dB", title="families" if family else "classes", ylim=(0, 103))
-        axes.grid(alpha=0.3)
-    figure.axes[0].set_ylabel("right, %")
-    figure.axes[1].legend(fontsize=8)
-    figure.savefig(path, dpi=120)
+def as_text(decisions: Sequence[Decision]) -> str:
+    """The exam's tables; its sources are the classes here. Last what counts."""
+    strong = scores([d for d in decisions if d.recording.snr_db is not None and d.recording.snr_db >= 10])
+    last = [
+        f"{title} from 10 dB: {report.percent(strong, share)} % of {strong['recordings']} recordings"
+        for title, share in (("families", "family_right"), ("classes", "class_right"))
+    ]
+    return "\n".join([report.recordings_text(summary(decisions, 0)), *last])
 
 
 def main() -> None:
@@ -256,6 +183,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/foreign"))
     parser.add_argument("--snr", type=int, nargs="*", default=SNRS_DB, choices=SNRS_DB, help="only these, dB")
     parser.add_argument("--settings", type=int, default=SETTINGS, help="of each class and SNR, at most")
+    parser.add_argument("--workers", type=int, default=2, help="processes that listen to recordings")
     args = parser.parse_args()
     make(args.out)
     if args.what == "make":
@@ -269,12 +197,11 @@ def main() -> None:
         and job["snr_db"] in args.snr
         and job["seed"] % 100 < args.settings
     ]
-    rows = evaluate(bundle, args.out, chosen)
-    print(f"{bundle.name}, head {head.name}, {len(rows)} recordings of GNU Radio's modulators")
-    print(as_text(rows))
-    stem = args.out / f"result-{bundle.name}"
-    Path(f"{stem}.json").write_text(json.dumps({"sha256": bundle.sha256, "rows": rows}, indent=1))
-    draw(rows, Path(f"{stem}.png"))
+    decisions = evaluate(args.what, args.out, chosen, args.workers)
+    print(f"{bundle.name}, head {head.name}, {len(decisions)} recordings of GNU Radio's modulators")
+    print(as_text(decisions))
+    result = {"sha256": bundle.sha256, "rows": [line(decision) for decision in decisions]}
+    (args.out / f"result-{bundle.name}.json").write_text(json.dumps(result, indent=1))
 
 
 if __name__ == "__main__":

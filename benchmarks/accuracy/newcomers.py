@@ -3,23 +3,19 @@
     OMP_NUM_THREADS=1 python -m benchmarks.accuracy.newcomers [BUNDLE] [--set exam] [--each 30] [--out OUT]
 
 `benchmarks/accuracy/unheard` has two sets of types that are on the air or in the literature, by an author
-who knew the model's families but neither its outliers nor its features. The kinds of outliers and the
-settings were chosen with *practice*; *exam* has no type in common with it and was evaluated once, after
-everything was chosen. Signals go through the generator's channel and receiver and the front end, one window
-each, as known signals do in `benchmarks.accuracy.radio`. The open-set detector is compared with the baseline
-of calling unknown whatever has a low probability of every class. Prints a table and writes OUT-SET.json and
-OUT-SET.png. Never for fitting.
+who knew the model's families but neither its outliers nor its features. *practice* may be used for choosing,
+*exam*, which has no type in common with it, only for judging what is chosen. Signals go through the
+generator's channel and receiver, the band front end and the evidence, one answer each, as the *narrow* known
+emissions of `benchmarks.accuracy.radio` do. The open-set detector is compared with the baseline of calling
+unknown whatever has a low probability of every class. Prints a table and writes OUT-SET.json and OUT-SET.png.
+Never for fitting.
 """
 
 import argparse
 import json
-import multiprocessing as mp
-import os
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,20 +24,19 @@ from numpy.typing import NDArray
 
 from benchmarks.accuracy.unheard import exam, practice
 from streaming.block import Samples
-from streaming.bundle import Bundle, load_bundle
+from streaming.bundle import load_bundle
 from streaming.head import Head
-from training.datasets.radio_signals import LONGEST, first_found
-from training.evaluation.radio_evaluate import EDGES_DB, HIGH_DB, test_signals
-from training.heads.radio_fit import FALSE_ALARMS, LENGTH, embed_signals
-from training.progress import Progress
-from training.signals.conditions import Conditions
+from streaming.pipeline import choose_head
+from training.datasets.emissions import HEARD
+from training.datasets.held_out import CONDITIONS, HeldOut, Recording, on_stream
+from training.evaluation.accuracy import Accuracy
+from training.evaluation.radio_evaluate import EDGES_DB, HIGH_DB, Embedded, Flags, Real, embed_all
 from training.signals.emission import Emission
 
 SETS = {"practice": practice.NEWCOMERS, "exam": exam.NEWCOMERS}
 SEED = 1_000_004  # second word of a seed: what the signals are for
-CONDITIONS = Conditions(snr_db=(EDGES_DB[0], EDGES_DB[-1]))
-Flags = NDArray[np.bool_]
-Real = NDArray[np.float64]
+SAMPLES = 131_072  # made of a signal; what is longer repeats it
+FALSE_ALARMS = 0.05  # share of known emissions called unknown at which types are compared
 
 
 class Played:
@@ -61,38 +56,21 @@ class Played:
 
 def newcomer(make: Callable[[np.random.Generator, int], Samples], rng: np.random.Generator) -> Emission:
     """An emission of a type."""
-    return Emission("newcomer", CONDITIONS, rng, Played(make(rng, LONGEST)))
+    return Emission("newcomer", CONDITIONS, rng, Played(make(rng, SAMPLES)))
 
 
 @dataclass(frozen=True)
-class Maker:
-    """Makes one signal after the other; the types in rotation."""
+class Newcomers:
+    """Signals of a set, the types in rotation; a process of its own can make each."""
 
     types: str  # of SETS
-    word: int  # of the seed
+    seed: int
 
-    def make(self, i: int) -> tuple[Samples, float]:
-        """The i-th signal and its SNR."""
+    def make(self, i: int) -> Recording:
+        """The i-th."""
         makes = list(SETS[self.types].values())
-        draw = partial(newcomer, makes[i % len(makes)])
-        signal, emission, _ = first_found(draw, LENGTH, CONDITIONS, self.word, i)
-        return signal, emission.snr_db
-
-
-def make_all(types: str, each: int, seed: int) -> tuple[Samples, NDArray[np.int64], Real]:
-    """Signals (n, samples), of which type each is, and their SNRs."""
-    count = each * len(SETS[types])
-    maker = Maker(types, int(np.random.SeedSequence([seed, SEED]).generate_state(1, np.uint32)[0]))
-    cores, rows = len(os.sched_getaffinity(0)), list[tuple[Samples, float]]()
-    with (
-        ProcessPoolExecutor(cores, mp.get_context("spawn")) as pool,
-        Progress("making newcomers", count) as progress,
-    ):
-        for row in pool.map(maker.make, range(count), chunksize=10):
-            rows.append(row)
-            progress.to(len(rows))
-    label = np.arange(count) % len(SETS[types])
-    return np.stack([signal for signal, _ in rows]), label, np.array([snr_db for _, snr_db in rows])
+        rng = np.random.default_rng([self.seed, SEED, i])
+        return on_stream(newcomer(makes[i % len(makes)], rng), rng)
 
 
 @dataclass(frozen=True)
@@ -110,12 +88,13 @@ class Heard:
         return np.asarray(self.snr_db >= HIGH_DB)
 
 
-def hear(bundle: Bundle, head: Head, iq: Samples, snr_db: Real) -> Heard:
-    """The head's outlier odds and answers for signals."""
-    embeddings = embed_signals(bundle.encoder, iq, head.hop, head.window)
-    probabilities = head.answer(embeddings)[1]
+def hear(head: Head, embedded: Embedded) -> Heard:
+    """The outlier odds of signals, and the head's answers."""
+    probabilities = head.probabilities(embedded.rows)
     likeliest = [head.classes[best] for best in probabilities.argmax(1).tolist()]
-    return Heard(head.outlier_odds(embeddings), 1 - probabilities.max(1), likeliest, snr_db)
+    return Heard(
+        embedded.rows[:, -1].astype(np.float64), 1 - probabilities.max(1), likeliest, embedded.snr_db
+    )
 
 
 def mean_of_types(found: Flags, label: NDArray[np.int64], among: Flags) -> dict[str, float]:
@@ -131,14 +110,15 @@ def mean_of_types(found: Flags, label: NDArray[np.int64], among: Flags) -> dict[
 
 def judge(head: Head, known: Heard, new: Heard, label: NDArray[np.int64], names: list[str]) -> dict[str, Any]:
     """All figures: with the head's own limit, and where false alarms are exactly 5 %."""
+    assert head.outlier_limit is not None
     refused = new.odds > head.outlier_limit
     rows = {}
     for k, name in enumerate(names):
         own = label == k
         passed = [new.likeliest[i] for i in np.flatnonzero(own & new.high & ~refused).tolist()]
         rows[name] = {
-            "flagged": 100 * float(np.mean(refused[own])),
-            "flagged_high": 100 * float(np.mean(refused[own & new.high])),
+            "flagged": 100 * Accuracy.of(refused[own]).share,
+            "flagged_high": 100 * Accuracy.of(refused[own & new.high]).share,
             "taken_for": dict(Counter(passed).most_common(3)),
         }
     everything, false = np.ones(len(label), np.bool_), known.odds > head.outlier_limit
@@ -205,13 +185,14 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/newcomers"))
     args = parser.parse_args()
     bundle = load_bundle(args.bundle)
-    head = bundle.heads["live"]
-    iq, label, snr_db = make_all(args.set, args.each, args.seed)
-    test = test_signals(args.each, args.seed, head.classes)
-    known = hear(bundle, head, test.iq, test.snr_db.astype(np.float64))
-    result = judge(head, known, hear(bundle, head, iq, snr_db), label, list(SETS[args.set]))
+    head, names = choose_head(bundle, "", "live"), list(SETS[args.set])
+    new = embed_all(args.bundle, Newcomers(args.set, args.seed).make, args.each * len(names), "newcomers")
+    narrow = HeldOut("narrow", HEARD, args.seed).make
+    known = embed_all(args.bundle, narrow, args.each * len(HEARD), "known emissions")
+    result = judge(head, hear(head, known), hear(head, new), new.number % len(names), names)
     print(
-        f"{bundle.name} ({bundle.sha256[:8]}), {len(iq)} signals of {len(SETS[args.set])} types of {args.set}"
+        f"{bundle.name} ({bundle.sha256[:8]}), {len(new.rows)} signals of {len(names)} types of {args.set}; "
+        f"{len(new.missed_db)} more were not found"
     )
     print(as_text(result))
     args.out.parent.mkdir(parents=True, exist_ok=True)

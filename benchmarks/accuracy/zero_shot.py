@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from sklearn.svm import SVC
 
 from hardware import open_source
-from streaming.band.features import describe
-from streaming.band.projection import Projection
 from streaming.block import merge
+from streaming.features import describe
+from streaming.projection import Projection
 from training.datasets.emissions import OFTEN, OUTLIER, Examples, Maker, find, make_examples
 from training.evaluation.accuracy import Accuracy
 from training.heads.projection import Training, fit_projection

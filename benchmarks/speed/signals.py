@@ -1,4 +1,4 @@
-"""The signal generator's speed, and how well the front end measures what it makes.
+"""The signal generators' speed, and how well the front end's boxes fit what they make.
 
 OMP_NUM_THREADS=1 python -m benchmarks.speed.signals speed
 OMP_NUM_THREADS=1 python -m benchmarks.speed.signals estimates --snr 10
@@ -11,9 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from streaming.band.frontend import Band, BandSettings, Piece
 from streaming.block import Block
-from streaming.follower import Piece
-from streaming.frontend import FrontEnd, FrontEndSettings
 from training.signals.classes import CLASSES, NOISE
 from training.signals.conditions import Conditions
 from training.signals.emission import REFERENCE, Emission
@@ -48,7 +47,7 @@ def speed() -> None:
 
 
 def estimates(snr_db: float) -> None:
-    """Print estimates over truths for each class: found, SNR in dB, bandwidth, centre in bandwidths."""
+    """Print boxes over truths for each class: found, SNR in dB, bandwidth, centre in bandwidths."""
     conditions = replace(Conditions(), snr_db=(snr_db, snr_db), multipath=0.0)
     print(f"{f'SNR {snr_db:g} dB':<12}{'found':>8}{'SNR':>8}{'bandwidth':>11}{'5..95 %':>14}{'centre':>8}")
     for name in CLASSES:
@@ -67,16 +66,16 @@ def estimates(snr_db: float) -> None:
 
 
 def estimated(name: str, conditions: Conditions, seed: int) -> tuple[float, float, float] | None:
-    """Half a second of noise, then the signal: the last estimate, against the truth."""
+    """A quarter of a second of noise, then the signal: the last box, against the truth."""
     stream = Stream(in_turn([NOISE, name], 62_500, conditions, seed), conditions, seed)
-    out = FrontEnd(FrontEndSettings()).push(Block(stream.next(125_000), 0, RATE_HZ))
-    found = [item.estimate for item in out if isinstance(item, Piece) and item.start > 60_000]
+    out = Band(BandSettings()).push(Block(stream.next(125_000), 0, RATE_HZ))
+    found = [item.box for item in out if isinstance(item, Piece) and item.start > 60_000]
     truth = stream.labels[1]
     if not found:
         return None
     band, last = max(truth.bandwidth, REFERENCE) * RATE_HZ, found[-1]
-    away = last.offset - truth.offset * RATE_HZ
-    return last.snr_db - truth.snr_db, last.bandwidth / band, away / band
+    away = last.centre - truth.offset * RATE_HZ
+    return last.snr_db - truth.snr_db, last.width / band, away / band
 
 
 def main() -> None:

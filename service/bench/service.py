@@ -32,9 +32,9 @@ import httpx
 from service.bench.live_load import Outcome, measure
 from service.bench.predict_load import Throughput, hammer
 from service.settings import add_settings, settings
+from streaming.band.frontend import BandSettings
 from streaming.bundle import load_bundle
 from streaming.errors import ConfigError
-from streaming.intake import LevelSettings
 
 WAVETELL = [sys.executable, "-m", "service.cli"]
 SCENARIOS = ("live", "four", "readers", "predict")
@@ -80,7 +80,7 @@ def live(scenario: str, options: list[str], args: argparse.Namespace, cores: int
 
 def compare(options: list[str], args: argparse.Namespace) -> tuple[Throughput, Throughput]:
     """The service and the plain endpoint, in turns so that both see the same machine."""
-    if not isinstance(load_bundle(options[1]).meta.front_end, LevelSettings):
+    if isinstance(load_bundle(options[1]).meta.front_end, BandSettings):
         options = ["--model", "paper-synthetic", *options[2:]]  # a plain endpoint has no front end
     plain_command = [sys.executable, "-m", "service.bench.plain_endpoint", *options[:2]]
     with ExitStack() as stack:

@@ -23,7 +23,6 @@ from streaming.errors import ConfigError
 from training.federation.manifest import METHODS, Terms
 
 DEFAULT = Terms()
-BACKLOG = 2048  # stations whose connection may wait to be accepted
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -78,7 +77,7 @@ def run(args: argparse.Namespace) -> None:
 
 def serve(args: argparse.Namespace) -> None:
     """Serve until stopped."""
-    from service.federation.server import coordinator_rules, make_coordinator_server
+    from service.federation.server import BACKLOG, coordinator_rules, make_coordinator_server
     from service.web.connections import bind
     from service.web.security import Tokens
     from training.federation.coordinator.rounds import Coordinator

@@ -1,8 +1,8 @@
 """List every emission in a source's band: when, where and how strong, without naming it.
 
 A line per emission: its number, when it was heard, its centre and bandwidth, its SNR and how many bursts it
-had. Bursts at one place are one emission. Unlike `listen` and `predict`, which follow one signal at a time,
-it finds all of them; a steady carrier is listed, too.
+had. Bursts at one place are one emission; a steady carrier is listed, too. `listen` and `predict` name them,
+which takes a model.
 
 examples:
   wavetell emissions capture_433.92M_2400k.cu8

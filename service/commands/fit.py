@@ -1,8 +1,8 @@
 """Fit the heads of a model on labelled frames, and write the model with them.
 
 The set is one of the paper's (paper, paper-snr, paper-cfo: a personal head for each of the four clients;
-paper-air: one head, named live, for the paper's signals at any phase, as a radio hears them), radio (one
-head, named live, for realistic signals behind the front end, from --labels of each class), or a labelled
+paper-air: one head, named live, for the paper's signals at any phase, as a radio hears them), radio (the
+projection of emissions' features, and one head, named live, from --labels of each class), or a labelled
 data set: RadioML (.hdf5, .dat, .pkl), MIGOU-MOD (.pkl), a folder of SigMF recordings with
 annotations, or a folder with labels.csv. C and gamma are chosen by cross-validation on the labels alone. With
 --live PAST the heads are for streams: each label is a window with that many samples of past. A model with a
@@ -68,9 +68,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Fit, save, and say what cross-validation found."""
+    from streaming.band.frontend import BandSettings
     from streaming.bundle import encoder_sha256, load_bundle
     from streaming.bundle_meta import HeadFit, HeadSearch
-    from streaming.intake import LevelSettings
     from streaming.pipeline import choose_head
     from training.evaluation.evaluate import embedder, fit_clients
     from training.heads.fit import Identity
@@ -86,14 +86,12 @@ def run(args: argparse.Namespace) -> None:
     if args.data == "paper-air" and mode == "frame":
         raise ConfigError("--data paper-air is for streams; add --live 8200")
     search = Search(kernel=args.kernel, refuse=args.refuse, seed=args.seed)
-    embed = embedder(bundle.encoder, mode, args.window, hop, bundle.meta.front_end.agc_samples)
     if args.data == "radio":
-        from training.heads.radio_fit import SEARCH, fit_labelled
-        from training.pretraining.radio import FRONTEND
+        from training.heads.radio_fit import SEARCH, fit_radio
 
         search = replace(SEARCH, seed=args.seed)
-        bundle = replace(bundle, meta=replace(bundle.meta, front_end=FRONTEND, has_features=True))
-        fits = {"live": fit_labelled(bundle.encoder, args.labels or 100, args.seed, args.out.parent)}
+        bundle, fit = fit_radio(bundle, args.labels or 100, args.seed, args.out.parent)
+        fits = {"live": fit}
     elif args.data == "paper-air" or args.data in PAPER:
         if args.data == "paper-air":
             clients = [listener(args.labels or 2_800, args.window)]
@@ -101,12 +99,13 @@ def run(args: argparse.Namespace) -> None:
             clients = paper_clients(args.labels or 2_800, 0, 0, PAPER[args.data], not args.unnormalised)
         classes = clients[0].signal.classes
         identity = Identity("", classes, mode, args.window, hop, encoder_sha256(bundle.encoder))
+        embed = embedder(bundle, mode, args.window, hop)
         fits = fit_clients(clients, embed, identity, args.seed, past, search)
-    elif not isinstance(bundle.meta.front_end, LevelSettings):
+    elif isinstance(bundle.meta.front_end, BandSettings):
         name, like = args.head or Path(args.data).stem, choose_head(bundle, "", "live")
         fits = {name: fit_recordings(bundle, like, args.data, name, search, args.labels)}
     else:
-        fits = fit_frames(args, bundle, embed, mode, search)
+        fits = fit_frames(args, bundle, embedder(bundle, mode, args.window, hop), mode, search)
     suffix = "-live" if mode == "live" and args.data in PAPER else ""
     heads = {name + suffix: replace(fit.head, name=name + suffix) for name, fit in fits.items()}
     tried = HeadSearch(**{**asdict(search), "C": tuple(str(c) for c in search.C)})

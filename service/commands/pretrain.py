@@ -43,9 +43,10 @@ def run(args: argparse.Namespace) -> None:
 
     from streaming.bundle import Bundle
     from streaming.bundle_meta import Meta, Provenance
+    from training.datasets.emissions import FRONT_END
     from training.pretraining.curves import write_curves
     from training.pretraining.probe import probe
-    from training.pretraining.radio import FRONTEND, STATIONS, Station
+    from training.pretraining.radio import STATIONS, Station
     from training.pretraining.radio_probe import probe_radio
     from training.pretraining.recipes import find_recipe
     from training.pretraining.rounds import Run, federate, finished, open_run
@@ -77,7 +78,7 @@ def run(args: argparse.Namespace) -> None:
     )
     meta = Meta(provenance=Provenance(command))
     if radio:
-        meta = replace(meta, front_end=FRONTEND, has_features=True)
+        meta = replace(meta, front_end=FRONT_END)
     frames = 2_000 if radio else 10_000
     Bundle(finished(state, frames=frames), meta=meta, name=out.stem).save(out)
     for path in [out, *write_curves(state.history, out.with_suffix(""))]:

@@ -41,16 +41,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
     from hardware import open_source, source_address
-    from hardware.address import parse_number
+    from hardware.address import Options
     from hardware.recorder import Recorder
+    from streaming.quantities import BYTES, GAIN_DB, SECONDS
 
-    seconds, max_bytes = positive(args.seconds, "--seconds"), positive(args.max_size, "--max-size")
+    given = Options(
+        {name: text for name, text in vars(args).items() if isinstance(text, str)}, "wavetell record"
+    )
+    seconds, max_bytes = given.number("seconds", SECONDS), given.number("max_size", BYTES)
     with open_source(source_address(args.source)) as source:
         if source.inferred:
             print(source.inferred, file=sys.stderr)
         if args.above is not None:
-            span = (positive(args.before, "--before") or 0.0, positive(args.after, "--after") or 0.0)
-            level = 10 ** (parse_number(args.above, "--above") / 10)
+            span = (given.number("before", SECONDS, 0.5), given.number("after", SECONDS, 0.5))
+            level = 10 ** (given.number("above", GAIN_DB, 0.0) / 10)
             with contextlib.suppress(KeyboardInterrupt):
                 record_loud(source, args, level, span, (seconds, max_bytes))
             return
@@ -115,14 +119,3 @@ def report(recorder: "Recorder") -> None:
     print(f"{recorder.meta}: {recorder.samples} samples, {seconds:g} s{lost}", file=sys.stderr, flush=True)
     if recorder.failed:
         raise SourceError(str(recorder.ended))
-
-
-def positive(text: str | None, name: str) -> float | None:
-    """A number above zero, None where it was not given."""
-    from hardware.address import parse_number
-    from streaming.errors import ConfigError
-
-    number = None if text is None else parse_number(text, name)
-    if number is not None and number <= 0:
-        raise ConfigError(f"{name} is {text}; it must be above 0")
-    return number

@@ -15,13 +15,12 @@ import gc
 import logging
 import sys
 
+from service.quiet import quieten
 from service.settings import SETTINGS, add_settings, settings
 from service.station import Station
-from service.web.connections import bind
+from service.web.connections import BACKLOG, bind
 from service.web.security import Tokens
 from service.web.server import make_server, read_rules
-
-BACKLOG = 128  # connections that may wait while the service starts
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,6 +43,7 @@ def run(args: argparse.Namespace) -> None:
     where = f"[{values.host}]" if ":" in values.host else values.host
     print(f"wavetell: {scheme}://{where}:{port}/ serves {name} on {station.model.engine.detail}", flush=True)
     server = make_server(station, rules, logging.INFO if args.verbose else logging.WARNING)
+    quieten()
     gc.collect()
     gc.freeze()  # what is here now stays: going through all of it again would hold up answers for 50 ms
     server.run([listener])

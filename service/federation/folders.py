@@ -10,6 +10,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from service.schemas.federation import Coordinated, Federation, Joined, Member, Round
+from service.schemas.fields import one_line
+from service.schemas.schema import Broken
 from streaming.prediction import utc_text
 
 ROUNDS = 500  # newest
@@ -26,9 +28,16 @@ GROUP BY number ORDER BY number DESC LIMIT ?
 
 def describe(folders: list[Path]) -> Federation:
     """The runs that these folders coordinate, and the stations that they are of."""
-    runs = [coordinated(folder) for folder in folders if (folder / "run.sqlite").is_file()]
-    stations = [joined(folder) for folder in folders if (folder / "status.json").is_file()]
-    return Federation(runs=[run for run in runs if run], stations=stations)
+    runs, stations, broken = [], [], []
+    for folder in folders:
+        try:
+            if (folder / "run.sqlite").is_file() and (run := coordinated(folder)):
+                runs.append(run)
+            if (folder / "status.json").is_file():
+                stations.append(joined(folder))
+        except (sqlite3.Error, ValueError, KeyError, TypeError, OSError, OverflowError) as error:
+            broken.append(Broken(id=one_line(str(folder)), reason=one_line(str(error).partition("\n")[0])))
+    return Federation(runs=runs, stations=stations, broken=broken)
 
 
 def coordinated(folder: Path) -> Coordinated | None:

@@ -19,6 +19,8 @@ from streaming.errors import ConfigError
 from training.federation.coordinator.rounds import Coordinator
 from training.federation.errors import Problem
 
+BACKLOG = 2048  # stations whose connection may wait to be accepted
+
 
 def create_coordinator(coordinator: Coordinator, rules: Rules) -> ASGIApp:
     """The application of one federation.
@@ -47,7 +49,7 @@ def create_coordinator(coordinator: Coordinator, rules: Rules) -> ASGIApp:
 
 def may_look(request: Request, tokens: Tokens) -> bool:
     """Whether the page may be shown: to this machine without tokens, to others with one."""
-    if tokens.entries():
+    if tokens.needed():
         return allows(tokens.role_of(token_in(request.headers)), "read")
     return request.client is not None and is_loopback(request.client.host)
 
@@ -65,6 +67,7 @@ def make_coordinator_server(
         values,
         log_level,
         per_address=values.max_connections,  # many stations may be behind one address
+        backlog=BACKLOG,
         ws="none",
         ssl_ca_certs=tls_clients or None,
         ssl_cert_reqs=ssl.CERT_REQUIRED if tls_clients else ssl.CERT_NONE,

@@ -1,34 +1,39 @@
-"""What becomes of one stream's predictions: hops, reports, runs for history, events for the sinks."""
+"""What becomes of one stream's predictions: hops, reports, runs, emissions, and events for the sinks."""
 
 from typing import Protocol
 
 import numpy as np
 
+from service.live.emissions import EmissionRow, emission_row
 from service.live.events import Detector, Event
 from service.live.hub import Hub
 from service.live.runs import Run, RunKeeper
 from service.live.snr import best_snr_db
 from service.live.streams import Stream
 from service.schemas.answers import Answer, GapMessage, HopsMessage, Report
+from streaming.band.emissions import MOST, Emission
 from streaming.block import Block, Gap, Samples
 from streaming.head import Head
 from streaming.prediction import Prediction, utc_text
 from streaming.report import Report as HopsReport
-from streaming.report import Reporter, open_reporter
+from streaming.report import Reporters, open_reporter
 
 
 class Journal(Protocol):
-    """Where runs and events are kept; neither call may wait."""
+    """Where runs, emissions and events are kept; no call may wait."""
 
     def keep(self, run: Run) -> None:
         """Write this run, or write it over the one with its id."""
+
+    def follow(self, emission: EmissionRow) -> None:
+        """Write this emission, or write it over the one with its id."""
 
     def publish(self, event: Event) -> None:
         """Write this event, then give it to the sinks."""
 
 
 class Answers:
-    """Belongs to the engine thread, but for `latest`."""
+    """Belongs to the engine thread, but for `latest` and `on_air`."""
 
     def __init__(
         self,
@@ -44,9 +49,10 @@ class Answers:
         self.stream, self.hub, self.journal, self.report_ms = stream, hub, journal, report_ms
         self.freq_hz: float | None = None
         self.latest: Report | None = None
+        self.on_air: dict[str, EmissionRow] = {}  # emissions that are followed, replaced as a whole
         self.detector = detector
         self.runs = RunKeeper()
-        self._reporter: Reporter | None = None
+        self._reporter: Reporters | None = None
         self.head, self.sha256 = head, sha256
         # Emissions are counted from 1 whenever the stream is created: this makes the number an identity.
         self._prefix = f"{stream.id}-{stream.created_ns // 10**6:x}-"
@@ -70,6 +76,24 @@ class Answers:
             self.freq_hz = block.freq_hz
         self._publish(self._reporter, predictions, block.rate_hz)
 
+    def follow(self, changes: list[Emission]) -> None:
+        """Hand on which emissions began, changed or ended."""
+        if not changes:
+            return
+        on_air = dict(self.on_air)
+        for change in changes:
+            heard_ns = self.stream.heard_ns(change.start), self.stream.heard_ns(change.end)
+            identity = f"{self._prefix}{change.number}"
+            row = emission_row(change, identity, self.stream.id, heard_ns, self.sha256)
+            on_air.pop(row.id, None)
+            if row.state != "end":
+                on_air[row.id] = row
+            self.journal.follow(row)
+            self.hub.publish(f"{self.stream.id}/reports", row.describe().model_dump_json(by_alias=True))
+        while len(on_air) > MOST:
+            del on_air[next(iter(on_air))]
+        self.on_air = on_air
+
     def end(self, predictions: list[Prediction]) -> None:
         """The source has ended: hand on what was left of it."""
         if self._reporter:
@@ -82,7 +106,7 @@ class Answers:
         )
         self.hub.publish(f"{self.stream.id}/reports", message.model_dump_json())
 
-    def _publish(self, reporter: Reporter, predictions: list[Prediction], rate_hz: float) -> None:
+    def _publish(self, reporter: Reporters, predictions: list[Prediction], rate_hz: float) -> None:
         for prediction in predictions:
             self.stream.counts.labels[prediction.label] += 1
         if predictions and self.hub.wanted(f"{self.stream.id}/hops"):

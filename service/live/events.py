@@ -5,11 +5,17 @@ was a doubtful hop rather than an emission. The family of the class that the las
 label: the head is only less certain.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from service.live.runs import Run
 from service.schemas.history import PastEvent
 from service.storage.ids import new_id
+from streaming.prediction import NO_SIGNAL
+from training.signals.classes import NOISE
+
+MOST = 10_000  # emissions that are remembered
+QUIET = (NOISE, "carrier")  # a receiver's own noise and spurs
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,28 +43,48 @@ class Event:
         return PastEvent.model_validate(self)
 
 
-class Detector:
-    """Reports of one stream in, events out."""
+@dataclass
+class Heard:
+    """What was last reported of one emission, and what may become an event."""
 
-    def __init__(self, name: str, hits: int, min_ms: int) -> None:
-        self.name, self.hits, self.min_ms = name, hits, min_ms
+    label: str = ""  # of its last event
+    family: str | None = None
+    first: Run | None = None  # report of another label
+    hops: int = 0
+
+
+class Detector:
+    """Reports of one stream in, events out; emissions are told apart. `quiet` labels are no event."""
+
+    def __init__(self, name: str, hits: int, min_ms: int, quiet: Collection[str] = QUIET) -> None:
+        self.name, self.hits, self.min_ms, self.quiet = name, hits, min_ms, frozenset(quiet)
         self.last: Event | None = None
-        self.first: Run | None = None  # report of another label that may become an event
-        self.hops = 0
+        self._heard: dict[str | None, Heard] = {}
 
     def push(self, report: Run) -> Event | None:
         """The event that this report makes certain, if any."""
-        if self.last and report.label in (self.last.label, self.last.family):
-            self.first = None
+        if report.label in self.quiet:
             return None
-        if self.first is None or self.first.label != report.label:
-            self.first, self.hops = report, 0
-        self.hops += report.hops
-        lasted_ms = (report.end_sample - self.first.start_sample) / report.rate_hz * 1000
-        if self.hops < self.hits or lasted_ms < self.min_ms:
+        heard = self._heard.setdefault(self._who(report), Heard())
+        if heard.label and report.label in (heard.label, heard.family):
+            heard.first = None
             return None
-        self.last, self.first = self._event(self.first, report), None
+        if heard.first is None or heard.first.label != report.label:
+            heard.first, heard.hops = report, 0
+        heard.hops += report.hops
+        lasted_ms = (report.end_sample - heard.first.start_sample) / report.rate_hz * 1000
+        if heard.hops < self.hits or lasted_ms < self.min_ms:
+            return None
+        self.last = self._event(heard.first, report)
+        if report.label == NO_SIGNAL or len(self._heard) > MOST:
+            self._heard.clear()  # whoever is heard again is an event again
+        self._heard.pop(None, None)  # and so is silence
+        self._heard[self._who(report)] = Heard(report.label, report.family)
         return self.last
+
+    def _who(self, report: Run) -> str | None:
+        """The emission; of a stream that is one signal there is one, and silence is a change of it."""
+        return None if report.bandwidth_hz is None and report.label != NO_SIGNAL else report.emission
 
     def _event(self, first: Run, report: Run) -> Event:
         return Event(

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Collection
 
 from service.live.streams import Stream
+from service.supervised import Supervised
 from streaming.backoff import Backoff
 from streaming.errors import WavetellError
 
@@ -22,11 +23,11 @@ class Retry:
         self._streams = streams
         self._tries: dict[str, tuple[float, Backoff]] = {}  # id -> when the next try is due, and those after
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="retry", daemon=True)
+        self.thread = Supervised("retry", self._run)
 
     def start(self) -> None:
         """Start the thread."""
-        self._thread.start()
+        self.thread.start()
 
     def close(self) -> None:
         """Stop; an attempt under way continues, and its stream is closed with the others."""

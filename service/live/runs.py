@@ -48,13 +48,14 @@ class RunKeeper:
 
     def push(self, report: Run) -> Run:
         """The run that this report, itself a short run, begins or continues."""
-        run = self._recent[-1] if self._recent else None
-        if run is None or not follows(run, report):
+        place = self._newest(report.emission)
+        run = None if place is None else self._recent[place]
+        if place is None or run is None or not follows(run, report):
             self._recent.append(replace(report, id=new_id()))
             return self._recent[-1]
         hops = run.hops + report.hops
         share = report.hops / hops
-        self._recent[-1] = replace(
+        self._recent[place] = replace(
             run,
             to_ns=report.to_ns,
             end_sample=report.end_sample,
@@ -71,7 +72,12 @@ class RunKeeper:
             offset_hz=report.offset_hz,
             centre_hz=report.centre_hz,
         )
-        return self._recent[-1]
+        return self._recent[place]
+
+    def _newest(self, emission: str | None) -> int | None:
+        """Where the newest run of an emission is; those of others may be newer."""
+        places = range(len(self._recent) - 1, -1, -1)
+        return next((place for place in places if self._recent[place].emission == emission), None)
 
     def longest(self, start: int, end: int) -> Run | None:
         """Of the runs of emissions, the one with the most samples in [start, end); from any thread."""

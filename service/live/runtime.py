@@ -9,8 +9,9 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
 
 from prometheus_client import Histogram
@@ -19,12 +20,14 @@ from service.errors import NotFound
 from service.live.answers import Answers
 from service.live.streams import Stream
 from service.models.live import LiveModel
-from streaming.block import Block
+from service.supervised import Supervised
+from streaming.band.emissions import Emission
+from streaming.band.pipeline import BandPipeline
+from streaming.block import Block, check_samples
 from streaming.embedding import past_samples
 from streaming.errors import ConfigError, InputError
 from streaming.head import Head
-from streaming.intake import Item, Level
-from streaming.pipeline import LivePipeline, push_all
+from streaming.pipeline import LevelPipeline, LivePipeline, open_pipeline, push_all
 from streaming.prediction import Past
 from streaming.ring import Ring
 
@@ -32,6 +35,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 RECENT_S = 10.0  # what the real-time factor is taken over
 LATENCY_S = (0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)  # upper bounds of the histogram
+Entry = tuple[Stream, Block, float]  # with the time of arrival
 
 
 class Position(NamedTuple):
@@ -39,11 +43,9 @@ class Position(NamedTuple):
 
     ring: Ring
     next: int | None  # index of the sample that should come next
-    begin: float  # where the states were last empty
-    beginning: Past
     hop: int
     window: int
-    level: bool  # whether it has no front end: its hops are counted from `begin`
+    begin: tuple[int, Past] | None  # of a stream that is one signal: where its hops are counted from, and why
 
 
 class Runtime:
@@ -64,11 +66,11 @@ class Runtime:
         self._recent: deque[tuple[float, float, float]] = deque()  # when, seconds of signal, seconds of work
         self._calls: list[Callable[[], None]] = []
         self._stopping = False
-        self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
+        self.thread = Supervised("engine", self._run)
 
     def start(self) -> None:
         """Start the engine thread."""
-        self._thread.start()
+        self.thread.start()
 
     def close(self) -> None:
         """Close every source, process what is queued, stop."""
@@ -78,9 +80,10 @@ class Runtime:
         with self.work:
             self._stopping = True
             self.work.notify_all()
-        self._thread.join()
+        self.thread.join()
         for stream_id, pipeline in self.pipelines.items():
-            self._end(self.streams[stream_id], pipeline, self.answers[stream_id])
+            with self._failing([self.streams[stream_id]]):
+                self._end(self.streams[stream_id], pipeline, self.answers[stream_id])
             pipeline.close()
 
     def call(self, function: Callable[[], T]) -> T:
@@ -111,7 +114,7 @@ class Runtime:
         """Serve one more stream."""
 
         def serve() -> None:
-            self.pipelines[stream.id] = LivePipeline(self.model.bundle, answers.head, self.model.engine)
+            self.pipelines[stream.id] = open_pipeline(self.model.bundle, answers.head, self.model.engine)
             self.answers[stream.id] = answers
             with self.work:
                 self.streams[stream.id] = stream
@@ -124,8 +127,9 @@ class Runtime:
         def end() -> None:
             with self.work:
                 del self.streams[self.stream(stream.id).id]
-            pipeline = self.pipelines.pop(stream.id)
-            self._end(stream, pipeline, self.answers.pop(stream.id))
+            pipeline, answers = self.pipelines.pop(stream.id), self.answers.pop(stream.id)
+            with self._failing([stream]):
+                self._end(stream, pipeline, answers)
             pipeline.close()
 
         self.call(end)
@@ -145,7 +149,7 @@ class Runtime:
                 old, new = self.pipelines[stream_id], warmed.pop(stream_id, None)
                 if new:
                     catch_up(new, self._position(stream_id))
-                    new.emission = old.emission
+                    self.answers[stream_id].follow(go_on(new, old))
                     self.pipelines[stream_id] = new
                     old.close()
                 else:
@@ -180,11 +184,9 @@ class Runtime:
         return Position(
             self.streams[stream_id].ring,
             pipeline.next,
-            pipeline.begin,
-            pipeline.beginning,
             pipeline.head.hop,
             pipeline.head.window,
-            isinstance(pipeline.intake, Level),
+            (pipeline.begin, pipeline.beginning) if isinstance(pipeline, LevelPipeline) else None,
         )
 
     @property
@@ -213,69 +215,97 @@ class Runtime:
                 call()
             present = [entry for entry in batch if entry[0].id in self.streams]
             over = [stream for stream in ended if stream.id in self.streams]
-            try:
-                if present:
-                    self._process(present)
-                for stream in over:
+            if present:
+                self._process(present)
+            for stream in over:
+                with self._failing([stream]):
                     self._end(stream, self.pipelines[stream.id], self.answers[stream.id])
-            except Exception as error:  # a bug: these streams fail, and the others continue
-                log.exception("engine")
-                for stream in [*(entry[0] for entry in present), *over]:
-                    stream.fail(f"internal error: {error!r}")
-                    stream.close()
+
+    @contextmanager
+    def _failing(self, streams: list[Stream]) -> Iterator[None]:
+        """A bug fails the streams that it is in, and the others continue."""
+        try:
+            yield
+        except Exception as error:
+            log.exception("engine: %s", ", ".join(stream.id for stream in streams))
+            for stream in streams:
+                stream.fail(f"internal error: {error!r}")
+                stream.close()
 
     def _end(self, stream: Stream, pipeline: LivePipeline, answers: Answers) -> None:
         """Answer what is still held back of a stream."""
         before = pipeline.skipped
         answers.end(pipeline.flush())
+        answers.follow(pipeline.changes(answers.report_ms / 1000))
         stream.counts.skipped += pipeline.skipped - before
 
-    def _process(self, batch: list[tuple[Stream, Block, float]]) -> None:
+    def _process(self, batch: list[Entry]) -> None:
         began = time.monotonic()
-        ready: list[tuple[Stream, Block, float]] = []
-        work: list[tuple[LivePipeline, Block, list[Item]]] = []
+        groups: dict[str, list[Entry]] = {}  # streams that share an engine push, and each other on its own
         for stream, block, arrived in batch:
-            pipeline = self.pipelines[stream.id]
-            before = pipeline.skipped
             try:
-                items = pipeline.level(block)
+                check_samples(block.samples)
             except InputError:
                 stream.counts.dropped["not finite"] += len(block.samples)
                 stream.counts.gaps += 1
                 continue
-            finally:
-                stream.counts.skipped += pipeline.skipped - before
-            ready.append((stream, block, arrived))
-            work.append((pipeline, block, items))
-        for (stream, block, arrived), predictions in zip(
-            ready, push_all(self.model.engine, work), strict=True
-        ):
-            stream.counts.processed += len(block.samples)
-            self.answers[stream.id].push(block, predictions)
-            stream.lag_s = time.monotonic() - arrived
-            for _ in predictions:
-                self.latency.observe(stream.lag_s)
+            level = isinstance(self.pipelines[stream.id], LevelPipeline)
+            groups.setdefault("" if level else stream.id, []).append((stream, block, arrived))
+        for group in groups.values():
+            with self._failing([stream for stream, _, _ in group]):
+                self._push(group)
         now = time.monotonic()
         signal_s = sum(len(block.samples) / block.rate_hz for _, block, _ in batch) / len(self.streams)
         self._recent.append((now, signal_s, now - began))
         while self._recent[0][0] < now - RECENT_S:
             self._recent.popleft()
 
+    def _push(self, batch: list[Entry]) -> None:
+        work = [(self.pipelines[stream.id], block) for stream, block, _ in batch]
+        before = [pipeline.skipped for pipeline, _ in work]
+        for (stream, block, arrived), (pipeline, _), skipped, predictions in zip(
+            batch, work, before, push_all(self.model.engine, work), strict=True
+        ):
+            stream.counts.processed += len(block.samples)
+            stream.counts.skipped += pipeline.skipped - skipped
+            began = time.thread_time()
+            with self._failing([stream]):
+                answers = self.answers[stream.id]
+                answers.push(block, predictions)
+                answers.follow(pipeline.changes(answers.report_ms / 1000))
+            if isinstance(pipeline, BandPipeline):
+                pipeline.attention.adapt(stream.fullness(block), block.end / block.rate_hz)
+                pipeline.stages["reports"] += time.thread_time() - began
+            stream.lag_s = time.monotonic() - arrived
+            for _ in predictions:
+                self.latency.observe(stream.lag_s)
+
 
 def warm(model: LiveModel, head: Head, position: Position) -> LivePipeline:
     """A pipeline that has seen what the present one had, as far as its ring goes back."""
-    new = LivePipeline(model.bundle, head, model.engine)
+    new = open_pipeline(model.bundle, head, model.engine)
     if position.next is None:
         return new
     start = position.ring.before(position.next, past_samples(model.bundle) + head.window)
-    if position.level and isinstance(new.intake, Level):
-        begin = round(position.begin)
+    if position.begin and isinstance(new, LevelPipeline):
+        begin, _ = position.begin
         start = max(begin, start)
         start += (begin - start) % position.hop  # so that no hop is answered twice or left out
     for block in position.ring.blocks(start, position.next):
         new.push(block)
-    new.beginning = position.beginning
+    if position.begin and isinstance(new, LevelPipeline):
+        new.beginning = position.begin[1]
     return new
+
+
+def go_on(new: LivePipeline, old: LivePipeline) -> list[Emission]:
+    """Let a pipeline go on with the emissions of the one before; those that it cannot follow have ended."""
+    if isinstance(new, BandPipeline) and isinstance(old, BandPipeline):
+        new.take_over(old)
+        return []
+    new.emission = old.emission
+    old.flush()
+    return old.changes(0.0)
 
 
 def catch_up(new: LivePipeline, position: Position) -> None:

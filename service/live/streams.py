@@ -1,8 +1,9 @@
 """A stream: one source, the thread that reads it, and the bounded queue to the engine.
 
-When the engine cannot keep up with a live source, everything that waits is dropped at once: one gap that is
-counted and reported, rather than a lag that grows or many gaps that each empty the encoder's states. A
-recording read faster than real time waits instead.
+When the engine cannot keep up with a live source, answers are thinned (`streaming.band.attention`). If that
+is not enough, everything that waits is dropped at once: one gap that is counted and reported, rather than a
+lag that grows or many gaps that each empty the encoder's states. A recording read faster than real time waits
+instead.
 """
 
 import logging
@@ -21,7 +22,8 @@ from hardware.address import parse_address
 from service.errors import Conflict
 from service.storage.ids import new_id
 from streaming.block import Block, Gap, merge
-from streaming.errors import ConfigError, WavetellError
+from streaming.errors import ConfigError, SourceError, WavetellError
+from streaming.quantities import INDEX
 from streaming.ring import Ring
 
 log = logging.getLogger(__name__)
@@ -167,6 +169,10 @@ class Stream:
         gap = self._gap or block.gap
         self._gap = None
         end = index + len(block.samples)
+        if end > INDEX.most:
+            raise SourceError(
+                f"{self.address} has counted {end:,} samples, lost ones included; that cannot be"
+            )
         self._anchor = (end, now_ns)
         if block.utc_ns is None:
             block = replace(block, utc_ns=self.heard_ns(index), clock="host")
@@ -176,7 +182,7 @@ class Stream:
         self.ring.append(block)
         for tap in self.taps.copy():
             tap(block)
-        bound = max(self.limits.queue_ms * block.rate_hz / 1000, 2 * len(block.samples))
+        bound = self._bound(block)
         with self.work:
             while self.patient and self.queued + len(block.samples) > bound and not self._stop.is_set():
                 self.work.wait(0.1)
@@ -185,6 +191,14 @@ class Stream:
             self.queue.append((block, time.monotonic()))
             self.queued += len(block.samples)
             self.work.notify_all()
+
+    def _bound(self, block: Block) -> float:
+        """Samples that may wait."""
+        return max(self.limits.queue_ms * block.rate_hz / 1000, 2 * len(block.samples))
+
+    def fullness(self, block: Block) -> float:
+        """How full the queue is, 1 where samples will be dropped; a recording read fast waits instead."""
+        return 0.0 if self.patient else self.queued / self._bound(block)
 
     def _drop_queue(self) -> Gap:
         """Give up what waits; called with `work` held."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from service.storage.damaged import read_sound
 from streaming.files import write_whole
 
 
@@ -17,13 +18,20 @@ class Wanted:
     head: str
 
 
+def read_wanted(raw: bytes) -> dict[str, Wanted]:
+    """The streams in `streams.json`."""
+    wanted = {stream_id: Wanted(**entry) for stream_id, entry in json.loads(raw).items()}
+    if not all(isinstance(text, str) for entry in wanted.values() for text in asdict(entry).values()):
+        raise TypeError("source, name and head of a stream must be texts")
+    return wanted
+
+
 class WantedStreams:
     """Every change is on disk when the call returns."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        stored = json.loads(file.read_bytes()) if file.exists() else {}
-        self._wanted = {stream_id: Wanted(**wanted) for stream_id, wanted in stored.items()}
+        self._wanted = read_sound(file, read_wanted) or {}
 
     def __iter__(self) -> Iterator[tuple[str, Wanted]]:
         return iter(list(self._wanted.items()))

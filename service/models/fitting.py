@@ -11,8 +11,9 @@ import threading
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from service.errors import Conflict
 from service.schemas.labels import Fitted
-from streaming.errors import InputError, WavetellError
+from streaming.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -57,11 +58,14 @@ class Fitter:
             process = self._running()
             assert process.stdin is not None
             assert process.stdout is not None
-            process.stdin.write(json.dumps(asdict(job)) + "\n")
-            process.stdin.flush()
-            line = process.stdout.readline()
+            try:
+                process.stdin.write(json.dumps(asdict(job)) + "\n")
+                process.stdin.flush()
+                line = process.stdout.readline()
+            except (OSError, ValueError):  # it was ended, or its pipes are closed: the service stops
+                line = ""
         if not line:
-            raise WavetellError("the process that fits heads has died")
+            raise Conflict("the process that fits heads has ended; try again")
         answer = json.loads(line)
         if "error" in answer:
             raise InputError(answer["error"])

@@ -1,10 +1,12 @@
 """Prediction jobs of the IQEngine plug-in API: I/Q in, annotations out, polled until they are done."""
 
+import logging
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
-from service.schemas.answers import Answer
+from service.errors import Conflict
+from service.schemas.fields import one_line
 from service.schemas.iqengine import Job as JobStatus
 from service.schemas.sigmf import Annotation
 from service.station import Station
@@ -12,8 +14,11 @@ from service.storage.ids import new_id
 from service.storage.sigmf import LABEL_LENGTH, edges
 from streaming.block import Block
 from streaming.errors import WavetellError
+from streaming.prediction import Prediction
 
+log = logging.getLogger(__name__)
 KEPT = 50  # jobs whose result can still be fetched
+RUNNING = 8  # jobs at once: each holds a body in memory
 
 
 @dataclass
@@ -44,9 +49,12 @@ class Jobs:
         self.station = station
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._lock = threading.Lock()
+        self._running = threading.BoundedSemaphore(RUNNING)
 
     def start(self, block: Block, file_name: str, head: str) -> Job:
         """Start a job."""
+        if not self._running.acquire(blocking=False):
+            raise Conflict(f"{RUNNING} jobs are under way already; try again in a moment")
         job = Job(file_name)
         with self._lock:
             self._jobs[job.id] = job
@@ -61,32 +69,34 @@ class Jobs:
 
     def _run(self, job: Job, block: Block, head: str) -> None:
         try:
-            answer = self.station.model.predictor.predict([block], head)
-            job.annotations = annotations(answer.windows, len(block.samples))
+            bursts = self.station.model.predictor.bursts(block, head)
+            job.annotations = annotations(bursts, len(block.samples))
         except WavetellError as error:
-            job.error = str(error)
-        job.progress = 100
+            job.error = one_line(str(error))
+        except Exception:  # a bug: whoever polls must not wait for ever
+            log.exception("job %s", job.id)
+            job.error = "internal error"
+        finally:
+            job.progress = 100
+            self._running.release()
 
 
-def annotations(windows: list[Answer], samples: int) -> list[Annotation]:
-    """Windows side by side with the same label, of the same emission, as one annotation each."""
-    notes: list[Annotation] = []
-    for window in windows:
-        label, end = window.label[:LABEL_LENGTH], min(samples, window.end)
-        lower, upper = edges(
-            window.bandwidth_hz, window.offset_hz if window.centre_hz is None else window.centre_hz
-        )
+def annotations(bursts: list[Prediction], samples: int) -> list[Annotation]:
+    """A box per burst; one that is not measured fills the band."""
+    notes = []
+    for burst in bursts:
+        middle = burst.offset_hz if burst.centre_hz is None else burst.centre_hz
+        lower, upper = edges(burst.bandwidth_hz, middle)
         note = Annotation(
-            sample_start=window.start,
-            sample_count=end - window.start,
+            sample_start=burst.start,
+            sample_count=min(samples, burst.end) - burst.start,
             freq_lower_edge=lower,
             freq_upper_edge=upper,
-            label=label,
-            description=f"{window.probability:.0%}",
-            emission=window.emission,
+            label=burst.label[:LABEL_LENGTH],
+            description=f"{burst.probability:.0%}",
+            emission=None if burst.emission is None else str(burst.emission),
+            family=burst.family,
+            snr_db=None if burst.snr_db is None else round(burst.snr_db, 1),
         )
-        if notes and (notes[-1].label, notes[-1].emission) == (label, window.emission):
-            start = notes.pop().sample_start
-            note = note.model_copy(update={"sample_start": start, "sample_count": end - start})
         notes.append(note)
-    return notes
+    return sorted(notes, key=lambda note: note.sample_start)

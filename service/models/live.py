@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from service.models.predictor import Predictor
-from streaming.bundle import Bundle, encoder_sha256
+from streaming.bundle import Bundle, digest, encoder_sha256
 from streaming.engine import Engine, open_engine
 from streaming.errors import ConfigError
 from streaming.head import Head
@@ -66,5 +66,10 @@ def open_live(
 
 def same_states(one: Bundle, other: Bundle) -> bool:
     """Whether two models compute the same embeddings of a stream."""
-    same = (one.meta.front_end, one.meta.has_features) == (other.meta.front_end, other.meta.has_features)
+    same = one.meta.front_end == other.meta.front_end and projection_sha256(one) == projection_sha256(other)
     return same and encoder_sha256(one.encoder) == encoder_sha256(other.encoder)
+
+
+def projection_sha256(bundle: Bundle) -> str:
+    """The hash of a bundle's projection, empty where it has none."""
+    return digest(bundle.projection.arrays()) if bundle.projection else ""

@@ -5,8 +5,8 @@ its *base*. It is put to use by compare and swap: where another model answers by
 that one.
 """
 
+import logging
 import secrets
-import tempfile
 import threading
 import time
 from collections.abc import Collection
@@ -22,10 +22,12 @@ from service.schemas.labels import Fitted
 from service.settings import Settings
 from service.storage.labels import LabelStore
 from service.storage.names import checked_name
+from service.storage.work import work_folder
 from streaming.bundle import Bundle
 from streaming.errors import InputError
 from streaming.pipeline import choose_head
 
+log = logging.getLogger(__name__)
 TRIES = 3  # how often a model is made again because its base was replaced meanwhile
 
 
@@ -36,11 +38,25 @@ class ModelOwner:
         self.store, self.labels, self.fitter = store, labels, Fitter()
         self.lock = threading.Lock()
         self._open = partial(open_live, head=values.head, backend=values.backend, threads=values.threads)
-        name = store.activations()[-1]
-        bundle = store.load(name)
-        if name == store.default:
-            choose_head(bundle, values.head, "live")  # the operator's choice must be there
-        self.runtime = Runtime(self._open(name, bundle))
+        self.runtime = Runtime(self._first(values.head))
+
+    def _first(self, head: str) -> LiveModel:
+        """The model that was last put to use, or the last before it that still can be."""
+        names = self.store.activations()
+        for last in range(len(names), 1, -1):
+            try:
+                model = self._open(names[last - 1], self.store.load(names[last - 1]))
+            except Exception as error:
+                log.error("model %s cannot be put to use: %s", names[last - 1], error)
+                continue
+            if last < len(names):
+                self.store.record(names[:last])
+            return model
+        bundle = self.store.load(self.store.default)
+        choose_head(bundle, head, "live")  # the operator's choice must be there
+        if len(names) > 1:
+            self.store.record(names[:1])
+        return self._open(self.store.default, bundle)
 
     @property
     def model(self) -> LiveModel:
@@ -84,11 +100,16 @@ class ModelOwner:
         """Put the model before this one to use again."""
         with self.lock:
             names = self.store.activations()
-            if len(names) < 2:
-                raise Conflict("there is no model before this one")
-            self._switch(names[-2], self.store.load(names[-2]))
-            self.store.record(names[:-1])
-            return names[-2]
+            for last in range(len(names) - 1, 0, -1):
+                name = names[last - 1]
+                try:
+                    self._switch(name, self.store.load(name))
+                except Exception as error:  # it was deleted or damaged: to the one before it
+                    log.warning("model %s cannot be put to use again: %s", name, error)
+                    continue
+                self.store.record(names[:last])
+                return name
+            raise Conflict("there is no model before this one")
 
     def close(self) -> None:
         """End the process that fits."""
@@ -108,10 +129,10 @@ class ModelOwner:
         """The file of a model with these heads fitted to the labels, and what is known of the last one."""
         if not self.labels.list():
             raise InputError("there are no labels yet; give some with POST /v1/labels")
-        with tempfile.TemporaryDirectory(dir=self.store.folder) as folder:
+        with work_folder(self.store.folder) as folder:
             for number, head in enumerate(heads):
                 like = bundle.heads.get(head) or choose_head(bundle, "", "live")
-                result = Path(folder) / f"{number}.safetensors"
+                result = folder / f"{number}.safetensors"
                 job = Job(str(path), str(self.labels.folder), like.name, head, new_name(head), str(result))
                 fitted, path = self.fitter.fit(job), result
             return Path(path).read_bytes(), fitted

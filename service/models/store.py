@@ -10,12 +10,17 @@ import threading
 from functools import lru_cache
 from pathlib import Path
 
-from service.errors import NotFound
-from service.schemas.models import EncoderAbout, HeadAbout, ModelAbout
+from service.errors import Conflict, NotFound
+from service.models.trial import try_model
+from service.schemas.fields import one_line
+from service.schemas.models import EncoderAbout, HeadAbout, ModelAbout, Models
+from service.schemas.schema import Broken
+from service.storage.damaged import read_sound
 from service.storage.names import checked_name
+from service.storage.work import work_folder
 from streaming.bundle import MAX_BYTES, SHIPPED, Bundle, load_bundle, parse_bundle
 from streaming.checked import as_json
-from streaming.errors import BundleError, ConfigError
+from streaming.errors import BundleError, ConfigError, WavetellError
 from streaming.files import write_whole
 
 KEPT = 20  # models fitted here that are kept, and steps that can be rolled back
@@ -29,6 +34,7 @@ class ModelStore:
         self.fitted = folder / "fitted"
         self.fitted.mkdir(parents=True, exist_ok=True)
         self._lock = threading.Lock()
+        self._trial = threading.Lock()  # one at a time: it takes a core
         self._log = folder / "activations.json"
 
     def load(self, name: str) -> Bundle:
@@ -54,29 +60,52 @@ class ModelStore:
         return self.folder, self.fitted, SHIPPED
 
     def add(self, name: str, raw: bytes) -> Bundle:
-        """Check an uploaded bundle and keep it; a name is given once."""
-        return self._add(self.folder, name, raw)
+        """Check and try an uploaded bundle and keep it; a name is given once."""
+        bundle = self._parse(name, raw)
+        self._check_free(name)
+        with self._trial, work_folder(self.folder) as folder:
+            path = folder / "trial.safetensors"
+            path.write_bytes(raw)
+            try_model(path)
+        self._keep(self.folder, name, raw)
+        return bundle
 
     def add_fitted(self, name: str, raw: bytes) -> Bundle:
         """Keep a bundle that was fitted here, as long as it is among the newest or can be rolled back to."""
-        return self._add(self.fitted, name, raw)
+        bundle = self._parse(name, raw)
+        self._keep(self.fitted, name, raw)
+        return bundle
 
-    def _add(self, folder: Path, name: str, raw: bytes) -> Bundle:
+    def _parse(self, name: str, raw: bytes) -> Bundle:
         checked_name(name, "model")
         if len(raw) > MAX_BYTES:
             raise BundleError(f"the file has {len(raw):,} bytes; a bundle has at most {MAX_BYTES:,}")
-        bundle = parse_bundle(raw, name)
+        return parse_bundle(raw, name)
+
+    def _check_free(self, name: str) -> None:
+        if self.find(name) is not None:
+            raise ConfigError(f"there is a model {name} already; choose another name")
+
+    def _keep(self, folder: Path, name: str, raw: bytes) -> None:
         with self._lock:
-            if self.find(name) is not None:
-                raise ConfigError(f"there is a model {name} already; choose another name")
+            self._check_free(name)
             write_whole(folder / f"{name}.safetensors", raw)
-        return bundle
+
+    def remove(self, name: str) -> None:
+        """Delete a model that was uploaded or fitted here and is not in use; also one that cannot be read."""
+        checked_name(name, "model")
+        with self._lock:
+            paths = (folder / f"{name}.safetensors" for folder in (self.folder, self.fitted))
+            path = next((path for path in paths if path.is_file()), None)
+            if path is None:
+                raise NotFound(f"there is no model {name!r} that was uploaded or fitted here")
+            if name == self.activations()[-1]:
+                raise Conflict(f"model {name} is in use; put another to use first")
+            path.unlink()
 
     def activations(self) -> list[str]:
         """Names in the order in which they were put to use."""
-        if not self._log.exists():
-            return [self.default]
-        names = [str(name) for name in json.loads(self._log.read_bytes())]
+        names = read_sound(self._log, read_names) or []
         return names if names[:1] == [self.default] else [self.default]  # the operator has chosen another
 
     def record(self, names: list[str]) -> None:
@@ -89,15 +118,27 @@ class ModelStore:
                 if path.stem not in names:
                     path.unlink()
 
-    def list(self) -> list[ModelAbout]:
-        """Every model with what it holds."""
-        active = self.activations()[-1]
+    def list(self) -> Models:
+        """Every model with what it holds, and those that cannot be read."""
+        activations, models, broken = self.activations(), [], []
         with self._lock:  # nothing is removed while it is read
             names = {path.stem for folder in self._folders for path in folder.glob("*.safetensors")}
-            return [
-                described(Path(self.where(name))).model_copy(update={"active": name == active})
-                for name in sorted(names | {active})
-            ]
+            for name in sorted(names | {activations[-1]}):
+                try:
+                    about = described(Path(self.where(name)))
+                except (WavetellError, OSError) as error:
+                    broken.append(Broken(id=name, reason=one_line(str(error))))
+                else:
+                    models.append(about.model_copy(update={"active": name == activations[-1]}))
+        return Models(models=models, activations=activations, broken=broken)
+
+
+def read_names(raw: bytes) -> list[str]:
+    """The names in `activations.json`."""
+    names = json.loads(raw)
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError("it is not a list of names")
+    return names
 
 
 def described(path: Path) -> ModelAbout:

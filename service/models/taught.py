@@ -25,7 +25,7 @@ from streaming.embedding import Embedder
 from streaming.engine import open_engine
 from streaming.errors import InputError, WavetellError
 from streaming.head import Floats, Head
-from training.heads.fit import SURE, Fit, Identity, feature_weights, fit_head
+from training.heads.fit import SURE, Fit, Identity, fit_live
 from training.heads.search import Search
 
 MOST_ROWS = 800  # windows that a fit takes, shared by all labels: well below a second's work
@@ -51,15 +51,13 @@ class Lesson:
 class Teacher:
     """Fits a head like `base`, the head whose families and open-set detector the new one keeps."""
 
+    bundle: Bundle
     base: Head
     identity: Identity
-    weights: Floats | None
 
     def fit(self, lesson: Lesson, search: Search) -> Fit:
         """A head with its own threshold."""
-        # The detector's inputs are standardised by the base head, so the new one is standardised alike.
-        units = None if self.base.open_set_1 is None else (self.base.mean, self.base.scale)
-        fit = fit_head(lesson.rows, lesson.truth, self.identity, search, self.weights, units)
+        fit = fit_live(self.bundle, lesson.rows, lesson.truth, self.identity, search)
         return replace(fit, head=inherit(fit.head, self.base, lesson))
 
     def teach(self, lesson: Lesson) -> tuple[Head, Confusion | None]:
@@ -84,19 +82,13 @@ def inherit(head: Head, base: Head, lesson: Lesson) -> Head:
     if base.families:
         families = tuple(base.names.family_of.get(name, name) for name in head.classes)
         head = replace(head, families=families, certain=base.certain)
-    if base.open_set_1 is None:
+    if base.outlier_limit is None:
         return head
-    head = replace(
-        head,
-        outlier_limit=base.outlier_limit,
-        open_set_1=base.open_set_1,
-        open_set_2=base.open_set_2,
-        open_set_3=base.open_set_3,
-    )
-    odds = head.outlier_odds(lesson.rows)
+    odds = lesson.rows[:, -1]
     of_class = [odds[lesson.truth == lesson.classes.index(name)] for name in head.classes]
     highest = np.array([np.quantile(own, 1 - SEARCH.refuse) for own in of_class])
-    return replace(head, outlier_margin=np.maximum(0, highest - head.outlier_limit))
+    margin = np.maximum(0, highest - base.outlier_limit)
+    return replace(head, outlier_limit=base.outlier_limit, outlier_margin=margin)
 
 
 def fit(job: Job) -> Fitted:
@@ -109,8 +101,7 @@ def fit(job: Job) -> Fitted:
         raise InputError("these labels cannot be fitted: all their stretches look the same to the encoder")
     encoder = encoder_sha256(bundle.encoder)
     identity = Identity(job.head, lesson.classes, "live", like.window, like.hop, encoder)
-    weights = feature_weights(lesson.rows.shape[1]) if bundle.meta.has_features else None
-    head, after = Teacher(own_head(bundle, like), identity, weights).teach(lesson)
+    head, after = Teacher(bundle, own_head(bundle, like), identity).teach(lesson)
     made = FittedHead(bundle.sha256, counts, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
     meta = replace(bundle.meta, fitted=bundle.meta.fitted | {job.head: made})
     replace(bundle, heads=bundle.heads | {job.head: head}, meta=meta).save(Path(job.result))

@@ -8,8 +8,10 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from starlette.requests import HTTPConnection
 
 from service.live.streams import Stream
+from service.schemas.fields import Index
 from service.station import Station
 from streaming.errors import ConfigError
+from streaming.quantities import UTC_NS
 
 
 class Problem(BaseModel):
@@ -49,12 +51,9 @@ From = Annotated[AwareDatetime | None, Query(alias="from", description="RFC 3339
 To = Annotated[AwareDatetime | None, Query(description="RFC 3339; when it was heard")]
 
 
-MAX_SAMPLE = 2**62  # a sample's index must fit into the history's 64 bits
-
-
 def as_ns(moment: datetime) -> int:
-    """Nanoseconds since 1970, as far as the history's 64 bits go."""
-    return max(-MAX_SAMPLE, min(MAX_SAMPLE, round(moment.timestamp() * 1e6) * 1000))
+    """Nanoseconds since 1970, as far as the history goes."""
+    return max(int(UTC_NS.least), min(int(UTC_NS.most), round(moment.timestamp() * 1e6) * 1000))
 
 
 class Span(BaseModel):
@@ -64,11 +63,16 @@ class Span(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    start: int | None = Field(None, ge=0, le=MAX_SAMPLE)
-    end: int | None = Field(None, ge=0, le=MAX_SAMPLE)
+    start: Index | None = None
+    end: Index | None = None
     from_: AwareDatetime | None = Field(None, alias="from")
     to: AwareDatetime | None = None
-    seconds: float | None = Field(None, gt=0, le=3600)
+    seconds: float | None = Field(None, gt=0, le=3600, allow_inf_nan=False)
+
+    @property
+    def given(self) -> bool:
+        """Whether a stretch is named."""
+        return any(value is not None for value in (self.start, self.end, self.from_, self.to, self.seconds))
 
     def samples(self, stream: Stream) -> tuple[int, int]:
         """First sample and the one after the last."""

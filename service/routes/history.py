@@ -80,6 +80,6 @@ async def annotations(station: TheStation, stream: TheStream, from_: From = None
 
 def clean(text: str) -> str:
     """A text that a database can search for."""
-    if "\0" in text:
-        raise ConfigError("the history holds no text with a NUL character")
+    if not text.isprintable():
+        raise ConfigError("the history holds no text with characters that are not printable")
     return text

@@ -1,17 +1,20 @@
 """The plug-in API of IQEngine, so that its users run wavetell on any recording they look at."""
 
-import json
 from dataclasses import replace
+from typing import Annotated
 
 from fastapi import APIRouter, Request
 from starlette.datastructures import UploadFile
 
 from service.errors import NotFound
 from service.models.jobs import Job, Jobs
-from service.routes.predict import LOWEST_HZ, read_raw
+from service.routes.predict import read_raw
+from service.schemas.fields import one_line
 from service.schemas.iqengine import Job as JobStatus
 from service.schemas.iqengine import JobResult, Parameter
+from streaming.checked import check, parse_json, shown
 from streaming.errors import InputError
+from streaming.quantities import FREQ_HZ, RATE_HZ
 
 router = APIRouter(prefix="/plugins", tags=["IQEngine"])
 NAME = "wavetell"
@@ -67,16 +70,12 @@ async def run(request: Request, function: str) -> JobStatus:
         )
         datatype = str(about.get("data_type", "iq/cf32_le")).removeprefix("iq/")
         if datatype != "cf32_le":
-            raise InputError(f"data_type is {datatype!r}; it must be iq/cf32_le")
-        rate = about.get("sample_rate", 1.0)
-        if not isinstance(rate, int | float) or not LOWEST_HZ <= rate <= 1e12:
-            raise InputError(f"sample_rate is {rate!r}; it must be above {LOWEST_HZ}")
-        freq = about.get("center_freq")
-        block = replace(
-            read_raw(await samples.read(), datatype, float(rate)),
-            freq_hz=float(freq) if isinstance(freq, int | float) and abs(freq) <= 1e12 else None,
-        )
-    return the_jobs(request).start(block, str(about.get("file_name", ""))[:200], head_of(custom)).status()
+            raise InputError(f"data_type is {shown(datatype)}; it must be iq/cf32_le")
+        rate_hz: float = check(Annotated[float, RATE_HZ], about.get("sample_rate", 1.0), "sample_rate")
+        freq_hz = check(Annotated[float, FREQ_HZ] | None, about.get("center_freq"), "center_freq")
+        block = replace(read_raw(await samples.read(), datatype, rate_hz), freq_hz=freq_hz)
+    name = one_line(str(about.get("file_name", ""))[:200])
+    return the_jobs(request).start(block, name, head_of(custom)).status()
 
 
 @router.get("/{job_id}/status", response_model_exclude_none=True)
@@ -115,10 +114,7 @@ async def read_text(field: object) -> bytes:
 
 def parse(text: bytes, what: str) -> dict[str, object]:
     """A JSON object; nothing means an empty one."""
-    try:
-        value = json.loads(text or b"{}")
-    except ValueError:
-        raise InputError(f"{what} is not JSON") from None
+    value = parse_json(text or b"{}", what)
     if not isinstance(value, dict):
         raise InputError(f"{what} is not a JSON object")
     return value

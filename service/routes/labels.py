@@ -8,16 +8,18 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, ConfigDict, Field
 
 from service.routes.common import Span, TheStation
+from service.schemas.fields import Text
 from service.schemas.labels import Fitted, Label, Labels
 
 router = APIRouter(prefix="/v1", tags=["teach"])
 
 
 class NewLabel(Span):
-    """A stretch of a stream and what it is."""
+    """A stretch of a stream and what it is; with `emission` that one alone, moved to zero and decimated."""
 
-    stream: str = Field(max_length=100)
-    label: str = Field(min_length=1, max_length=20, pattern=r"^[\w .+/-]+$")
+    stream: Text = Field(max_length=100)
+    emission: Text | None = Field(None, max_length=100, description="where no stretch is named: all of it")
+    label: str = Field(min_length=1, max_length=20, pattern=r"^[\w.+/-][\w .+/-]*$")
 
 
 class WhatToFit(BaseModel):
@@ -25,7 +27,7 @@ class WhatToFit(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    streams: list[str] | None = Field(None, max_length=1000)
+    streams: list[Annotated[Text, Field(max_length=100)]] | None = Field(None, max_length=1000)
 
 
 @router.post("/labels", status_code=201)
@@ -35,14 +37,17 @@ async def add(
 ) -> Label:
     """Label a stretch: its I/Q is kept with its past, and is on disk once this answers."""
     stream = station.stream(new.stream)
+    if new.emission is not None:
+        span = new.samples(stream) if new.given else None
+        return await run_in_threadpool(station.label_emission, stream, new.emission, span, new.label)
     return await run_in_threadpool(station.label, stream, new.samples(stream), new.label)
 
 
 @router.get("/labels")
 async def list_all(station: TheStation) -> Labels:
     """Every label, oldest first, and how many there are of each."""
-    labels = await run_in_threadpool(station.labels.list)
-    return Labels(labels=labels, counts=Counter(label.label for label in labels))
+    labels, broken = await run_in_threadpool(station.labels.read_all)
+    return Labels(labels=labels, counts=Counter(label.label for label in labels), broken=broken)
 
 
 @router.post("/heads/{name}/fit")

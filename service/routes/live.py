@@ -2,7 +2,8 @@
 
 Messages are JSON objects with a `type`: `report` (the answer, on change and each `report_ms`; a new reader
 gets the latest one at once), `event` (a change that lasted), `gap` (samples were lost), `hops` (every hop, if
-asked for), `missed` (how many messages this reader was too slow for). They end when the stream is deleted.
+asked for), `missed` (how many messages this reader was too slow for), `emission` (one that is new, changed or
+ended, as `GET /v1/streams/{id}/emissions` describes it). They end when the stream is deleted.
 """
 
 import asyncio

@@ -16,8 +16,7 @@ Name = Annotated[str, Path(max_length=64)]
 @router.get("")
 async def list_all(station: TheStation) -> Models:
     """Every model, and the order in which they were put to use."""
-    models = await run_in_threadpool(station.models.list)
-    return Models(models=models, activations=station.models.activations())
+    return await run_in_threadpool(station.models.list)
 
 
 @router.put(
@@ -31,7 +30,7 @@ async def list_all(station: TheStation) -> Models:
     },
 )
 async def upload(request: Request, station: TheStation, name: Name) -> ModelAbout:
-    """Keep a bundle under a new name; every part is checked against its sha256."""
+    """Keep a bundle under a new name; it is checked, and tried in a process of its own."""
     return describe(await run_in_threadpool(station.models.add, name, await request.body()))
 
 
@@ -45,3 +44,9 @@ async def roll_back(station: TheStation) -> Active:
 async def activate(station: TheStation, name: Name) -> Active:
     """Put a model to use: it is warmed from what is kept, and every stream switches at one hop."""
     return Active(active=await run_in_threadpool(station.owner.activate, name))
+
+
+@router.delete("/{name}", status_code=204)
+async def remove(station: TheStation, name: Name) -> None:
+    """Delete a model that was uploaded or fitted here and is not in use."""
+    await run_in_threadpool(station.models.remove, name)

@@ -1,6 +1,5 @@
 """One request, one answer: raw I/Q, a SigMF recording, or a few samples as JSON."""
 
-import tempfile
 from math import cos, pi, sin
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -15,14 +14,15 @@ from hardware.file import FileSource
 from hardware.samples import sample_bytes, to_complex
 from hardware.sigmf_file import read_sigmf
 from service.routes.common import TheStation
-from service.schemas.answers import Predicted
+from service.schemas.fields import RateHz
+from service.schemas.predicted import Predicted
+from service.storage.work import work_folder
 from streaming.block import Block
 from streaming.bundle import Bundle
 from streaming.errors import InputError
 from streaming.pipeline import choose_head
 
 router = APIRouter(prefix="/v1", tags=["predict"])
-LOWEST_HZ = 0.001  # below, times would not fit into the answer
 
 
 class FewSamples(BaseModel):
@@ -31,7 +31,7 @@ class FewSamples(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     samples: list[tuple[float, float]] = Field(min_length=1, max_length=65_536)
-    rate_hz: float = Field(1.0, ge=LOWEST_HZ, le=1e12)
+    rate_hz: RateHz = 1.0
 
 
 # One period of FM, wide enough that a front end gives the model half as many samples.
@@ -69,9 +69,7 @@ async def predict(
     datatype: Annotated[
         Literal["cf32_le", "ci16_le", "ci8", "cu8"], Query(description="of raw I/Q")
     ] = "cf32_le",
-    rate_hz: Annotated[
-        float, Query(ge=LOWEST_HZ, le=1e12, description="of raw I/Q; places windows in time")
-    ] = 1.0,
+    rate_hz: Annotated[RateHz, Query(description="of raw I/Q; places windows in time")] = 1.0,
     head: Annotated[str, Query(max_length=100)] = "",
     frame: Annotated[
         int | None, Query(ge=1, le=65_536, description="each so many samples on their own")
@@ -130,8 +128,8 @@ async def read_multipart(request: Request, data: Path) -> list[Block]:
         meta, samples = form.get("meta"), form.get("data")
         if not isinstance(meta, UploadFile) or not isinstance(samples, UploadFile):
             raise InputError("a recording needs two files, meta (.sigmf-meta) and data (.sigmf-data)")
-        with tempfile.TemporaryDirectory(dir=data) as folder:
-            path = Path(folder) / "recording.sigmf-meta"
+        with work_folder(data) as folder:
+            path = folder / "recording.sigmf-meta"
             path.write_bytes(await meta.read())
             path.with_suffix(".sigmf-data").write_bytes(await samples.read())
             return await run_in_threadpool(read_recording, path)

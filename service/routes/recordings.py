@@ -8,15 +8,23 @@ from fastapi.responses import FileResponse, StreamingResponse
 from pydantic import Field
 
 from service.routes.common import Span, TheStation, TheStream
+from service.schemas.fields import Text
 from service.schemas.recordings import NewId, Recording
+from streaming.errors import ConfigError
 
 router = APIRouter(prefix="/v1", tags=["recordings"])
 
 
 class NewRecording(Span):
-    """What to record: a stretch that is still kept, or the next seconds."""
+    """What to record: a stretch that is still kept, or the next seconds.
 
-    next_seconds: float | None = Field(None, gt=0, le=3600)
+    With `emission` that one alone, moved to zero and decimated; all that is kept of it where no stretch is
+    named.
+    """
+
+    emission: Text | None = Field(None, max_length=100)
+
+    next_seconds: float | None = Field(None, gt=0, le=3600, allow_inf_nan=False)
 
 
 @router.post("/streams/{stream_id}/recordings", status_code=201)
@@ -24,7 +32,12 @@ async def record(
     station: TheStation, stream: TheStream, new: Annotated[NewRecording, Body(examples=[{"seconds": 0.1}])]
 ) -> NewId:
     """Record a stretch that is still kept, or start to record what comes."""
-    if new.next_seconds is not None:
+    if new.emission is not None:
+        if new.next_seconds is not None:
+            raise ConfigError("an emission is recorded from what is kept; leave next_seconds out")
+        span = new.samples(stream) if new.given else None
+        recording = await run_in_threadpool(station.record_emission, stream, new.emission, span)
+    elif new.next_seconds is not None:
         recording = await run_in_threadpool(station.record, stream, new.next_seconds)
     else:
         recording = await run_in_threadpool(station.recordings.save, stream, new.samples(stream))

@@ -3,16 +3,19 @@
 import asyncio
 import time
 from contextlib import suppress
-from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response, WebSocket
 from fastapi.concurrency import run_in_threadpool
 from starlette.websockets import WebSocketDisconnect
 
+from service.live.emissions import EmissionRow
 from service.live.spectrum import frame, rows
 from service.live.streams import Stream
-from service.routes.common import TheStream, the_station
+from service.routes.common import TheStation, TheStream, the_station
+from service.schemas.fields import Index
+from service.station import Station
+from service.storage.queries import EmissionQuery, find_emissions
 from streaming.errors import ConfigError
 
 router = APIRouter(prefix="/v1/streams/{stream_id}/spectrum", tags=["spectrum"])
@@ -20,12 +23,17 @@ FASTEST = 60.0  # frames per second
 MORE = 1.1  # a frame covers somewhat more than its time, so that what waits becomes less
 BURST_S = 0.6  # that may wait: many radios hand over their samples in bursts
 SEEN = "seen"
+MOST_BOXES = 1000  # emissions of a stretch
 
 Bins = Annotated[int, Query(ge=16, le=4096)]
 Points = Annotated[int, Query(ge=0, le=4096)]
 Ahead = Annotated[
-    int | None, Query(ge=1, description="frames that may be on their way; the reader says `seen` to each")
+    int | None,
+    Query(ge=1, le=10_000, description="frames that may be on their way; the reader says `seen` to each"),
 ]
+
+
+Boxes = Annotated[bool, Query(description="the emissions in each frame, too")]
 
 
 class Pace:
@@ -76,6 +84,7 @@ async def spectrum_socket(
     bins: Bins = 1024,
     points: Points = 512,
     ahead: Ahead = None,
+    boxes: Boxes = False,
 ) -> None:
     """Frames at the reader's pace: `rate` per second, and any number that it sends later is the new rate.
 
@@ -95,7 +104,9 @@ async def spectrum_socket(
             if pace.gone or stream.id not in station.runtime.streams or station.hub.closing:
                 break
             began = time.monotonic()
-            made, seen = await run_in_threadpool(next_frame, stream, seen, pace.rate, bins, points)
+            answers = station.runtime.answers.get(stream.id)
+            on_air = list(answers.on_air.values()) if boxes and answers else [] if boxes else None
+            made, seen = await run_in_threadpool(next_frame, stream, seen, pace.rate, bins, points, on_air)
             if made:
                 pace.unseen += 1
                 await socket.send_bytes(made)
@@ -107,7 +118,9 @@ async def spectrum_socket(
         listening.cancel()
 
 
-def next_frame(stream: Stream, seen: int, rate: float, bins: int, points: int) -> tuple[bytes | None, int]:
+def next_frame(
+    stream: Stream, seen: int, rate: float, bins: int, points: int, emissions: list[EmissionRow] | None
+) -> tuple[bytes | None, int]:
     """The frame after sample `seen`, and the sample to go on from; none before there is enough for one.
 
     However the samples come, frames go on evenly. One that comes late covers all that waited, as the spectrum
@@ -123,25 +136,45 @@ def next_frame(stream: Stream, seen: int, rate: float, bins: int, points: int) -
     if not shown:
         return None, seen
     lost = end - seen - sum(len(block.samples) for block in covered)
-    return frame(shown, bins, points, lost=lost, first=covered[0]), end
+    return frame(shown, bins, points, lost, covered[0], emissions), end
 
 
 @router.get("", response_class=Response, responses={200: {"content": {"application/octet-stream": {}}}})
 async def spectrum_rows(
+    station: TheStation,
     stream: TheStream,
     *,
-    start: Annotated[int, Query(ge=0, le=2**62)],
-    end: Annotated[int, Query(ge=0, le=2**62)],
+    start: Index,
+    end: Index,
     count: Annotated[int, Query(ge=1, le=2000, description="frames over the stretch")] = 100,
     bins: Bins = 1024,
     points: Points = 0,
+    boxes: Boxes = False,
 ) -> Response:
     """A stretch of what is kept as frames one after the other, for scrolling back."""
     if end <= start:
         raise ConfigError(f"the stretch ends at sample {end}, before it begins at {start}")
-    first, last = stream.ring.span
-    make = partial(
-        rows, stream.ring, max(start, first), min(end, last), count=count, bins=bins, points=points
+    frames = await run_in_threadpool(
+        make_rows, station, stream, (start, end), count=count, bins=bins, points=points, boxes=boxes
     )
-    frames = await run_in_threadpool(make)
     return Response(b"".join(frames), media_type="application/octet-stream")
+
+
+def make_rows(
+    station: Station,
+    stream: Stream,
+    span: tuple[int, int],
+    *,
+    count: int,
+    bins: int,
+    points: int,
+    boxes: bool,
+) -> list[bytes]:
+    """The frames of what is kept of a stretch, with the emissions of that time if they are wanted."""
+    first, last = stream.ring.span
+    start, end = max(span[0], first), min(span[1], last)
+    emissions = None
+    if boxes:
+        query = EmissionQuery(stream.id, stream.heard_ns(start), stream.heard_ns(end), limit=MOST_BOXES)
+        emissions = find_emissions(station.reading, query).rows
+    return rows(stream.ring, start, end, count=count, bins=bins, points=points, emissions=emissions)

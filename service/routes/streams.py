@@ -1,5 +1,6 @@
 """Streams: create one from a source's address, look at it, retune, pause and delete it."""
 
+import logging
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Body
@@ -8,11 +9,15 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from service.live.streams import Stream
 from service.routes.common import TheStation, TheStream
-from service.schemas.streams import Kept, Samples, StreamState
+from service.schemas.fields import FreqHz, GainDb, Text, one_line
+from service.schemas.streams import Attention, Kept, Samples, StreamState
 from service.station import Station
 from service.web.allowed_sources import check_source
+from streaming.band.pipeline import BandPipeline
+from streaming.pipeline import LivePipeline
 from streaming.prediction import utc_text
 
+log = logging.getLogger(__name__)
 router = APIRouter(prefix="/v1/streams", tags=["streams"])
 
 
@@ -21,9 +26,9 @@ class NewStream(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    source: str = Field(max_length=500, description="a source address")
-    name: str = Field("", max_length=100, description="what people call it")
-    head: str = Field("", max_length=100, description="empty means the model's first that fits")
+    source: Text = Field(max_length=500, description="a source address")
+    name: Text = Field("", max_length=100, description="what people call it")
+    head: Text = Field("", max_length=100, description="empty means the model's first that fits")
 
 
 class Change(BaseModel):
@@ -32,12 +37,28 @@ class Change(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     state: Literal["running", "paused"] | None = None
-    freq_hz: float | None = Field(None, gt=0, le=1e12)
-    gain: float | Literal["auto"] | None = None
-    head: str | None = Field(None, max_length=100)
+    freq_hz: FreqHz | None = None
+    gain: GainDb | Literal["auto"] | None = None
+    head: Text | None = Field(None, max_length=100)
 
 
 def describe(station: Station, stream: Stream) -> StreamState:
+    """The stream; one that cannot be described says why, and the others are listed and it can be deleted."""
+    try:
+        return state_of(station, stream)
+    except Exception as error:
+        log.exception("stream %s", stream.id)
+        return StreamState(
+            id=stream.id,
+            name=one_line(stream.name),
+            source=one_line(stream.address),
+            state="failed",
+            error=one_line(f"it cannot be described: {error!r}"),
+            created=utc_text(stream.created_ns),
+        )
+
+
+def state_of(station: Station, stream: Stream) -> StreamState:
     """The stream, its head and its newest answer."""
     source, received, counts = stream.source, stream.received, stream.counts
     first, last = stream.ring.span
@@ -73,7 +94,24 @@ def describe(station: Station, stream: Stream) -> StreamState:
         hop=head.hop if head else 0,
         hops=dict(counts.labels),
         latest=answers.latest if answers else None,
+        attention=attention(station.runtime.pipelines.get(stream.id)),
         real_time_factor=round(station.runtime.real_time_factor, 3),
+    )
+
+
+def attention(pipeline: LivePipeline | None) -> Attention | None:
+    """What a band's pipeline follows and answers."""
+    if not isinstance(pipeline, BandPipeline):
+        return None
+    given, book = pipeline.attention, pipeline.book
+    return Attention(
+        followed=book.followed,
+        heard=pipeline.emission,
+        refused=pipeline.band.refused,
+        short=book.short,
+        answered=given.answered,
+        thinned=given.thinned,
+        cpu_s={stage: round(seconds, 3) for stage, seconds in pipeline.stages.copy().items()},
     )
 
 

@@ -44,12 +44,8 @@ async def health(station: TheStation) -> Health:
 
 @router.get("/v1/ready", responses={503: {"model": Ready}})
 async def ready(station: TheStation, response: Response) -> Ready:
-    """Whether every stream runs and history can be written; 503 where not, with what is wrong."""
-    wrong = [
-        f"stream {s.id}: {s.error}" for s in list(station.runtime.streams.values()) if s.state == "failed"
-    ]
-    if station.history.away:
-        wrong.append("history cannot be written")
+    """Whether every stream and thread runs and history can be written; 503 where not, with what is wrong."""
+    wrong = station.wrong
     response.status_code = 503 if wrong else 200
     return Ready(ready=not wrong, wrong=wrong)
 

@@ -101,13 +101,3 @@ class GapMessage(Schema):
     samples: int
     reason: str
     exact: bool
-
-
-class Predicted(Schema):
-    """What `/v1/predict` answers."""
-
-    model: str
-    sha256: str
-    head: str
-    whole: Answer
-    windows: list[Answer]

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from service.schemas.schema import Schema
+from service.schemas.schema import Broken, Schema
 
 
 class Member(Schema):
@@ -71,6 +71,7 @@ class Federation(Schema):
 
     runs: list[Coordinated]
     stations: list[Joined] = Field(description="this machine's own parts in runs")
+    broken: list[Broken] = Field(description="folders that cannot be read")
 
 
 class Receipt(Schema):

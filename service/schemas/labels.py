@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from service.schemas.schema import Schema
+from service.schemas.schema import Broken, Schema
 
 Confusion = dict[str, dict[str, int]]
 
@@ -22,6 +22,8 @@ class Label(Schema):
     emission: str | None = Field(default=None, description="the one that fills most of the stretch")
     bandwidth_hz: float | None = Field(default=None, description="of the emission, where it was measured")
     centre_hz: float | None = Field(default=None, description="of the emission, where it is known")
+    lower_hz: float | None = Field(default=None, description="of the emission, from the kept samples' centre")
+    upper_hz: float | None = Field(default=None, description="of the emission, from the kept samples' centre")
     encoder_sha256: str = Field(description="of the embeddings that are kept with it")
     window: int
     hop: int
@@ -32,6 +34,7 @@ class Labels(Schema):
 
     labels: list[Label]
     counts: dict[str, int]
+    broken: list[Broken] = Field(description="files that are no labels")
 
 
 class Fitted(Schema):

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, JsonValue
 
-from service.schemas.schema import Schema
+from service.schemas.schema import Broken, Schema
 
 Json = dict[str, JsonValue]  # as the bundle holds it
 
@@ -44,6 +44,7 @@ class Models(Schema):
 
     models: list[ModelAbout]
     activations: list[str] = Field(description="names in the order in which they were put to use")
+    broken: list[Broken] = Field(description="files that are no models")
 
 
 class Active(Schema):

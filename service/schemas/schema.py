@@ -19,3 +19,10 @@ class Schema(BaseModel):
         from_attributes=True,
         json_schema_serialization_defaults_required=True,
     )
+
+
+class Broken(Schema):
+    """An entry of the data folder that cannot be read; it can be deleted."""
+
+    id: str
+    reason: str

@@ -10,20 +10,34 @@ from service.schemas.schema import Schema
 class Samples(Schema):
     """What became of a stream's samples."""
 
-    received: int
-    processed: int
-    skipped: int = Field(description="of those processed, too few before a gap or an end to be judged")
-    dropped: dict[str, int] = Field(description="here, by reason")
-    lost: dict[str, int] = Field(description="before they came here, by reason")
-    lost_estimated: dict[str, int]
-    gaps: int
+    received: int = 0
+    processed: int = 0
+    skipped: int = Field(
+        default=0, description="of those processed, too few before a gap or an end to be judged"
+    )
+    dropped: dict[str, int] = Field(default_factory=dict, description="here, by reason")
+    lost: dict[str, int] = Field(default_factory=dict, description="before they came here, by reason")
+    lost_estimated: dict[str, int] = Field(default_factory=dict)
+    gaps: int = 0
+
+
+class Attention(Schema):
+    """The emissions of a stream, and how many questions about them were answered."""
+
+    followed: int = Field(description="emissions on the air now")
+    heard: int = Field(description="emissions since the stream began")
+    refused: int = Field(description="emissions that were not followed because there were too many")
+    short: int = Field(description="emissions that were too short to be named")
+    answered: int
+    thinned: int = Field(description="answers left out by choice, because there was too much work")
+    cpu_s: dict[str, float] = Field(description="seconds of the processor, by stage")
 
 
 class Kept(Schema):
     """Which samples are still kept."""
 
-    start: int
-    end: int
+    start: int = 0
+    end: int = 0
 
 
 class StreamState(Schema):
@@ -35,19 +49,21 @@ class StreamState(Schema):
     state: State
     error: str
     created: str
-    rate_hz: float
-    freq_hz: float | None
-    inferred: str = Field(description="what was guessed about the source, and from what")
-    loss: str = Field(description="how lost samples show in this source")
-    samples: Samples
-    events: dict[str, int]
-    lag_ms: float
-    queued: int
-    kept: Kept
-    head: str
-    classes: list[str]
-    window: int
-    hop: int
-    hops: dict[str, int] = Field(description="by label")
-    latest: Report | None
-    real_time_factor: float
+    # What follows is left as it is here where a stream cannot be described, and `error` says why.
+    rate_hz: float = 0.0
+    freq_hz: float | None = None
+    inferred: str = Field(default="", description="what was guessed about the source, and from what")
+    loss: str = Field(default="", description="how lost samples show in this source")
+    samples: Samples = Samples()
+    events: dict[str, int] = Field(default_factory=dict)
+    lag_ms: float = 0.0
+    queued: int = 0
+    kept: Kept = Kept()
+    head: str = ""
+    classes: list[str] = Field(default_factory=list)
+    window: int = 0
+    hop: int = 0
+    hops: dict[str, int] = Field(default_factory=dict, description="by label")
+    latest: Report | None = None
+    attention: Attention | None = Field(default=None, description="null for a model without a front end")
+    real_time_factor: float = 0.0

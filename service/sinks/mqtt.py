@@ -1,6 +1,7 @@
 """Events to an MQTT broker, one topic per stream: `mqtt://USER:PASSWORD@HOST:1883/PREFIX?discovery=homeassistant`.
 
     PREFIX/STREAM/event     every event as JSON
+    PREFIX/STREAM/emission  every emission that began or ended, as JSON
     PREFIX/STREAM/state     the last one, retained
     PREFIX/status           online, or offline as the broker's last will
 
@@ -14,6 +15,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from paho.mqtt.client import Client
 from paho.mqtt.enums import CallbackAPIVersion
 
+from service.schemas.emissions import StreamEmission
 from service.schemas.history import PastEvent
 from service.sinks.sink import Sink, Unavailable
 from streaming.errors import ConfigError
@@ -40,6 +42,8 @@ def open(entry: str) -> "Mqtt":
 class Mqtt(Sink):
     """Publishes with QoS 1: an event counts as sent once the broker has acknowledged it."""
 
+    takes_emissions = True
+
     def __init__(self, host: str, port: int, prefix: str, discovery: str) -> None:
         super().__init__(f"mqtt://{host}:{port}")
         self.host, self.port, self.prefix, self.discovery = host, port, prefix or "wavetell", discovery
@@ -48,17 +52,20 @@ class Mqtt(Sink):
         self._connected = False
         self._announced: set[str] = set()
 
-    def deliver(self, event: PastEvent) -> bool:
-        """Publish one event."""
+    def deliver(self, event: PastEvent | StreamEmission) -> bool:
+        """Publish one event, or an emission."""
         try:
             if not self._connected:
                 self.client.connect(self.host, self.port)
                 self.client.loop_start()
                 self._connected = True
                 self._publish(f"{self.prefix}/status", "online", retain=True)
+            topic, payload = f"{self.prefix}/{event.stream}", event.model_dump_json(by_alias=True)
+            if isinstance(event, StreamEmission):
+                self._publish(f"{topic}/emission", payload)
+                return True
             if self.discovery and event.stream not in self._announced:
                 self._announce(event.stream, event.name)
-            topic, payload = f"{self.prefix}/{event.stream}", event.model_dump_json()
             self._publish(f"{topic}/event", payload)
             self._publish(f"{topic}/state", payload, retain=True)
         except (OSError, ValueError, RuntimeError) as error:  # what paho raises for a lost or full connection

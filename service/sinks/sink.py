@@ -5,7 +5,9 @@ import threading
 from abc import ABC, abstractmethod
 from collections import deque
 
+from service.schemas.emissions import StreamEmission
 from service.schemas.history import PastEvent
+from service.supervised import Supervised
 from streaming.backoff import Backoff
 
 log = logging.getLogger(__name__)
@@ -24,13 +26,15 @@ class Sink(ABC):
     def __init__(self, name: str) -> None:
         self.name = name
         self.sent = self.lost = 0
-        self._queue: deque[PastEvent] = deque()
+        self._queue: deque[PastEvent | StreamEmission] = deque()
         self._wake = threading.Condition()
         self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name=f"sink {name}", daemon=True)
+        self.thread = Supervised(f"sink {name}", self._run)
+
+    takes_emissions = False  # that began or ended, too
 
     @abstractmethod
-    def deliver(self, event: PastEvent) -> bool:
+    def deliver(self, event: PastEvent | StreamEmission) -> bool:
         """Deliver one event; False where it will never be taken. `Unavailable`: try again later."""
 
     def release(self) -> None:  # noqa: B027  (most sinks hold nothing)
@@ -38,9 +42,14 @@ class Sink(ABC):
 
     def start(self) -> None:
         """Start to deliver."""
-        self._thread.start()
+        self.thread.start()
 
-    def put(self, event: PastEvent) -> None:
+    def put_emission(self, emission: StreamEmission) -> None:
+        """Deliver that an emission began or ended, where that is wanted."""
+        if self.takes_emissions:
+            self.put(emission)
+
+    def put(self, event: PastEvent | StreamEmission) -> None:
         """Deliver this after those that wait; never blocks."""
         with self._wake:
             if len(self._queue) == DEPTH:
@@ -54,7 +63,7 @@ class Sink(ABC):
         self._stopping.set()
         with self._wake:
             self._wake.notify()
-        self._thread.join(timeout_s)
+        self.thread.join(timeout_s)
         self.lost += len(self._queue)
 
     def _run(self) -> None:
@@ -74,6 +83,9 @@ class Sink(ABC):
                 if self._stopping.wait(backoff.next_s()):
                     break
                 continue
+            except Exception:  # this event is lost, the others are not
+                log.exception("sink %s: event %s", self.name, event.id)
+                taken = False
             backoff.reset()
             self.sent += taken
             self.lost += not taken

@@ -2,6 +2,7 @@
 
 import httpx
 
+from service.schemas.emissions import StreamEmission
 from service.schemas.history import PastEvent
 from service.sinks.sink import Sink, Unavailable
 
@@ -22,7 +23,7 @@ class Webhook(Sink):
         self._url = url
         self._client = httpx.Client(timeout=TIMEOUT_S)
 
-    def deliver(self, event: PastEvent) -> bool:
+    def deliver(self, event: PastEvent | StreamEmission) -> bool:
         """POST one event."""
         try:
             headers = {"Content-Type": "application/json", "Idempotency-Key": event.id}

@@ -12,6 +12,7 @@ from typing import Any
 
 import psycopg
 
+from service.storage.damaged import set_aside
 from streaming.errors import ConfigError
 
 Row = tuple[Any, ...]
@@ -77,6 +78,15 @@ class Database:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+    def set_aside(self, why: str) -> None:
+        """Give a damaged SQLite file another name; the next connection makes a new one."""
+        with self._lock:
+            self._drop()
+            for suffix in ("", "-wal", "-shm"):
+                path = Path(f"{self.where}{suffix}")
+                if path.exists():
+                    set_aside(path, why)
 
     def close(self) -> None:
         """Close the connection."""

@@ -8,24 +8,44 @@ import io
 import json
 import time
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from service.errors import Conflict, NotFound
-from service.live.runs import Run
 from service.live.streams import Stream
+from service.schemas.fields import one_line
 from service.schemas.labels import Label
+from service.schemas.schema import Broken
 from service.schemas.sigmf import Annotation
 from service.storage import sigmf
 from service.storage.ids import new_id
 from service.storage.names import bytes_in, checked_name
+from streaming.band.box import Box
+from streaming.band.clip import clip
 from streaming.block import Samples
+from streaming.checked import parse_json
 from streaming.embedding import Embedder
 from streaming.errors import ConfigError
 from streaming.files import write_whole
 from streaming.prediction import utc_text
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """The emission that is labelled; `alone`: it is kept without the rest of the band."""
+
+    id: str
+    box: Box | None  # in hertz from the source's centre, where it was measured
+    centre_hz: float | None
+    alone: bool = False
+
+
+def near_hz(label: Label) -> tuple[float, float] | None:
+    """The edges of a label's emission, where they are known."""
+    return None if label.lower_hz is None or label.upper_hz is None else (label.lower_hz, label.upper_hz)
 
 
 class LabelStore:
@@ -36,15 +56,25 @@ class LabelStore:
         folder.mkdir(parents=True, exist_ok=True)
 
     def add(
-        self, stream: Stream, span: tuple[int, int], label: str, embedder: Embedder, run: Run | None
+        self,
+        stream: Stream,
+        span: tuple[int, int],
+        label: str,
+        embedder: Embedder,
+        emission: Labelled | None,
     ) -> Label:
-        """Keep a stretch, which is mostly this run's; on disk when it returns."""
+        """Keep a stretch, which is mostly this emission's, or the emission on its own; on disk on return."""
         ring, (start, end) = stream.ring, span
         ring.read(start, end)  # refuses what is not kept, before anything is made
         if bytes_in(self.folder) >= self.max_bytes:
             raise Conflict("the labels take all the space they may (setting labels_mb); take some back")
         first = ring.before(start, embedder.past)
-        block = ring.read(first, end)
+        block, past = ring.read(first, end), start - first
+        box = emission.box if emission else None
+        if emission and emission.alone and box:
+            made = clip(block, box)
+            past, block = round(past * made.rate_hz / block.rate_hz), made
+            box = replace(box, lower=-box.width / 2, upper=box.width / 2)
         encoder, window, hop = embedder.key
         kept = Label(
             id=new_id(),
@@ -52,22 +82,24 @@ class LabelStore:
             label=label,
             start=start,
             end=end,
-            past=start - first,
+            past=past,
             created=utc_text(time.time_ns()),
             rate_hz=block.rate_hz,
             freq_hz=block.freq_hz,
-            emission=run.emission if run else None,
-            bandwidth_hz=run.bandwidth_hz if run else None,
-            centre_hz=run.centre_hz if run else None,
+            emission=emission.id if emission else None,
+            bandwidth_hz=box.width if box else None,
+            centre_hz=emission.centre_hz if emission else None,
+            lower_hz=box.lower if box else None,
+            upper_hz=box.upper if box else None,
             encoder_sha256=encoder,
             window=window,
             hop=hop,
         )
-        rows = embedder.embed(block.samples, kept.past, block.rate_hz)
+        rows = embedder.embed(block.samples, past, block.rate_hz, near_hz(kept))
         lower, upper = sigmf.edges(kept.bandwidth_hz, kept.centre_hz)
         note = Annotation(
-            sample_start=kept.past,
-            sample_count=end - start,
+            sample_start=past,
+            sample_count=len(block.samples) - past,
             freq_lower_edge=lower,
             freq_upper_edge=upper,
             label=label[: sigmf.LABEL_LENGTH],
@@ -80,13 +112,20 @@ class LabelStore:
         write_whole(self._path(kept.id, "sigmf-meta"), json.dumps(content).encode())
         return kept
 
-    def list(self) -> list[Label]:
-        """Every label, oldest first."""
-        labels = []
+    def read_all(self) -> tuple[list[Label], list[Broken]]:
+        """Every label, oldest first, and those that cannot be read."""
+        labels, broken = [], []
         for path in sorted(self.folder.glob("*.sigmf-meta")):
             with suppress(FileNotFoundError):  # taken back meanwhile
-                labels.append(read_label(path))
-        return labels
+                try:
+                    labels.append(read_label(path))
+                except ConfigError as error:
+                    broken.append(Broken(id=one_line(path.stem), reason=one_line(str(error))))
+        return labels, broken
+
+    def list(self) -> list[Label]:
+        """Every label that can be read, oldest first."""
+        return self.read_all()[0]
 
     def remove(self, label_id: str) -> None:
         """Forget a label."""
@@ -106,8 +145,9 @@ class LabelStore:
         """Its embeddings: those that are stored if they are this model's, else made again."""
         try:
             if (label.encoder_sha256, label.window, label.hop) == embedder.key:
-                return np.asarray(np.load(self._path(label.id, "npy"), allow_pickle=False), np.float32)
-            return embedder.embed(self.samples(label), label.past, label.rate_hz)
+                with suppress(ValueError, EOFError):  # damaged: they are made again
+                    return np.asarray(np.load(self._path(label.id, "npy"), allow_pickle=False), np.float32)
+            return embedder.embed(self.samples(label), label.past, label.rate_hz, near_hz(label))
         except FileNotFoundError:
             raise NotFound(f"label {label.id} was taken back meanwhile; fit again") from None
 
@@ -124,6 +164,6 @@ class LabelStore:
 def read_label(path: Path) -> Label:
     """The label in a metadata file."""
     try:
-        return Label.model_validate(json.loads(path.read_bytes())["annotations"][0]["wavetell:label"])
-    except (ValueError, KeyError, IndexError) as error:
+        return Label.model_validate(parse_json(path.read_bytes(), "it")["annotations"][0]["wavetell:label"])
+    except (ConfigError, ValueError, KeyError, IndexError, TypeError) as error:
         raise ConfigError(f"{path} is not a label of ours: {str(error).splitlines()[0]}") from None

@@ -9,12 +9,15 @@ import json
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
+from service.errors import NotFound
+from service.live.emissions import EmissionRow
 from service.live.events import Event
 from service.live.runs import Run
 from service.storage.database import Database
-from service.storage.history import EVENT_COLUMNS, RUN_COLUMNS
+from service.storage.history import EMISSION_COLUMNS, EVENT_COLUMNS, RUN_COLUMNS
 from streaming.errors import ConfigError
 from streaming.prediction import NO_SIGNAL
+from streaming.quantities import UTC_NS
 
 T = TypeVar("T")
 Order = Literal["newest", "oldest", "least_sure"]
@@ -24,6 +27,9 @@ ORDERS = {
     "oldest": ("from_ns", "ASC", ">"),
     "least_sure": ("lowest", "ASC", ">"),
 }
+
+
+STATES = {"now": "state <> ?", "past": "state = ?"}
 
 
 @dataclass(frozen=True)
@@ -94,6 +100,57 @@ def find_events(database: Database, stream: str, limit: int, cursor: str) -> Pag
     return Page(events, write_cursor(events[-1].since_ns, events[-1].id) if len(events) == limit else "")
 
 
+@dataclass(frozen=True)
+class EmissionQuery:
+    """Which emissions; edges as `EmissionState` has them."""
+
+    stream: str
+    from_ns: int | None = None
+    to_ns: int | None = None
+    f_low: float | None = None
+    f_high: float | None = None
+    label: str = ""
+    family: str = ""
+    state: str = ""  # `now` or `past`
+    limit: int = 100
+    cursor: str = ""
+
+
+def find_emissions(database: Database, query: EmissionQuery) -> Page[EmissionRow]:
+    """One page of emissions, those that began last first."""
+    where, values = ["stream = ?"], list[object]([query.stream])
+    for condition, value in (
+        ("to_ns > ?", query.from_ns),
+        ("from_ns < ?", query.to_ns),
+        ("upper_hz > ?", query.f_low),
+        ("lower_hz < ?", query.f_high),
+        ("label = ?", query.label or None),
+        ("family = ?", query.family or None),
+        (STATES.get(query.state, ""), "end" if query.state else None),
+    ):
+        if value is not None:
+            where.append(condition)
+            values.append(value)
+    if query.cursor:
+        where.append("(from_ns, id) < (?, ?)")
+        values += read_cursor(query.cursor)
+    sql = (
+        f"SELECT {', '.join(EMISSION_COLUMNS)} FROM emissions WHERE {' AND '.join(where)} "  # noqa: S608
+        "ORDER BY from_ns DESC, id DESC LIMIT ?"
+    )
+    rows = [EmissionRow(*row) for row in database.query(sql, [*values, query.limit])]
+    return Page(rows, write_cursor(rows[-1].from_ns, rows[-1].id) if len(rows) == query.limit else "")
+
+
+def find_emission(database: Database, stream: str, emission: str) -> EmissionRow:
+    """One emission of a stream."""
+    sql = f"SELECT {', '.join(EMISSION_COLUMNS)} FROM emissions WHERE stream = ? AND id = ?"  # noqa: S608
+    rows = database.query(sql, [stream, emission])
+    if not rows:
+        raise NotFound(f"stream {stream} has no emission {emission}")
+    return EmissionRow(*rows[0])
+
+
 def read_run(row: tuple[Any, ...]) -> Run:
     """The run in a row."""
     values = dict(zip(RUN_COLUMNS, row, strict=True))
@@ -109,13 +166,9 @@ def read_cursor(cursor: str) -> list[Any]:
     """What a cursor says; refused where we did not write it."""
     try:
         value, row_id = json.loads(base64.urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4)))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         raise ConfigError("the cursor is not one that a page gave") from None
-    if (
-        not isinstance(value, int | float)
-        or abs(value) >= 2**63
-        or not isinstance(row_id, str)
-        or "\0" in row_id
-    ):
+    number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= UTC_NS.most
+    if not number or not isinstance(row_id, str) or not row_id.isprintable():
         raise ConfigError("the cursor is not one that a page gave")
     return [value, row_id]

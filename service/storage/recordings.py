@@ -4,24 +4,36 @@ Each is a SigMF pair; the answers that history has for it become its annotations
 """
 
 import json
+import logging
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import BinaryIO
 
 from hardware.recorder import Recorder, padding, tar_header
+from hardware.sigmf_file import number, parse
 from service.errors import Conflict, NotFound
+from service.live.emissions import EmissionRow
 from service.live.streams import Stream
+from service.schemas.fields import one_line
 from service.schemas.recordings import Recording
+from service.schemas.sigmf import Annotation
 from service.storage import sigmf
 from service.storage.history import History
 from service.storage.ids import new_id
-from service.storage.names import bytes_in, checked_name
-from service.storage.queries import RunQuery, find_runs
+from service.storage.names import NAME, bytes_in, checked_name
+from service.storage.queries import EmissionQuery, RunQuery, find_emissions, find_runs
+from streaming.band.clip import clip
 from streaming.block import Block
+from streaming.checked import check
+from streaming.errors import WavetellError
 from streaming.files import write_whole
+from streaming.quantities import FREQ_HZ, RATE_HZ
 
+log = logging.getLogger(__name__)
 CHUNK = 1 << 20
 MOST = 10_000  # annotations
 
@@ -32,6 +44,7 @@ class Running:
 
     recorder: Recorder
     stream: Stream
+    live: bool  # what comes from now on, not what the ring has
     first: int | None = None  # sample of the stream that is the recording's first
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -62,9 +75,21 @@ class RecordingStore:
             first, last = stream.ring.span
             raise NotFound(f"nothing of samples {span[0]} to {span[1]} is kept; kept are {first} to {last}")
         recording = self.begin(stream, seconds=None, live=False)
+        running = self.running[recording]
         for block in blocks:
-            self.running[recording].push(block)
+            running.push(block)
         self.finish(recording)
+        return recording
+
+    def save_emission(self, stream: Stream, emission: EmissionRow, span: tuple[int, int]) -> str:
+        """Keep one emission on its own, decimated, of a stretch that the ring still has without a gap."""
+        made = clip(stream.ring.read(*span), emission.box)
+        recording = self.begin(stream, seconds=None, live=False)
+        running = self.running.pop(recording)
+        running.push(made)
+        running.close()
+        whole = replace(emission, start_sample=made.index, end_sample=made.end)
+        self._write_notes(running, [sigmf.emission_note(whole, made.index, made.end)])
         return recording
 
     def begin(self, stream: Stream, seconds: float | None, live: bool = True) -> str:
@@ -74,7 +99,7 @@ class RecordingStore:
             raise Conflict("the recordings take all the space they may (setting recordings_mb); delete some")
         recording = new_id()
         made = Recorder(self.folder / recording, room, seconds, f"{stream.name} ({stream.address})")
-        running = self.running[recording] = Running(made, stream)
+        running = self.running[recording] = Running(made, stream, live)
         if live:
             stream.taps.append(running.push)
         return recording
@@ -93,7 +118,7 @@ class RecordingStore:
     def end(self, stream: Stream) -> None:
         """Finish the recordings of a stream that was deleted."""
         for recording, running in list(self.running.items()):
-            if running.stream is stream:
+            if running.live and running.stream is stream:
                 with suppress(NotFound):  # somebody else has just finished it
                     self.finish(recording)
 
@@ -109,40 +134,70 @@ class RecordingStore:
             order="oldest",
             limit=MOST,
         )
+        runs = find_runs(self.history.database, query).rows
+        runs = [run for run in runs if run.start_sample < end and run.end_sample > first]
+        notes = [sigmf.annotation(run, first, end) for run in runs]
+        # What goes on for long is answered seldom: it may be there without an answer in this stretch.
+        known = {run.emission for run in runs}
+        about = EmissionQuery(stream.id, query.from_ns, query.to_ns, limit=MOST)
+        for row in find_emissions(self.history.database, about).rows:
+            if row.id not in known and row.start_sample < end and row.end_sample > first:
+                notes.append(sigmf.emission_note(row, first, end))
+        self._write_notes(running, [] if running.recorder.lost else notes)
+
+    def _write_notes(self, running: Running, notes: list[Annotation]) -> None:
         content = json.loads(running.recorder.meta.read_bytes())
         content["global"]["core:extensions"] = [each.model_dump() for each in sigmf.EXTENSIONS]
-        for run in find_runs(self.history.database, query).rows:
-            if run.start_sample < end and run.end_sample > first and not running.recorder.lost:
-                note = sigmf.annotation(run, first, end)
-                content["annotations"].append(note.model_dump(by_alias=True, exclude_none=True))
+        content["annotations"] = [
+            note.model_dump(by_alias=True, exclude_none=True)
+            for note in sorted(notes, key=lambda note: note.sample_start)
+        ]
         write_whole(running.recorder.meta, json.dumps(content, indent=1).encode())
 
     def close(self) -> None:
         """End every recording that is being made."""
         for recording in list(self.running):
-            self.finish(recording)
+            try:
+                self.finish(recording)
+            except Exception:  # it is whole but for its annotations; the others are finished
+                log.exception("recording %s", recording)
 
     def list(self) -> list[Recording]:
-        """Every recording, oldest first."""
-        return [self.describe(path.stem) for path in sorted(self.folder.glob("*.sigmf-meta"))]
+        """Every recording, oldest first; one that cannot be read says why."""
+        found = []
+        for path in sorted(self.folder.glob("*.sigmf-meta")):
+            with suppress(NotFound):  # deleted meanwhile
+                if NAME.fullmatch(path.stem):
+                    found.append(self.describe(path.stem))
+        return found
 
     def describe(self, recording: str) -> Recording:
         """One recording; `source` is its address, to play it again."""
         meta = self.path(recording, "sigmf-meta")
-        content = json.loads(meta.read_bytes())
-        size = self.path(recording, "sigmf-data").stat().st_size
-        return Recording(
+        about = Recording(
             id=recording,
             running=recording in self.running,
-            description=content["global"].get("core:description", ""),
-            time=content["captures"][0].get("core:datetime"),
-            freq_hz=content["captures"][0].get("core:frequency"),
-            rate_hz=content["global"]["core:sample_rate"],
-            samples=size // 8,
-            gaps=len(content["captures"]) - 1,
-            labels=sorted({note["core:label"] for note in content.get("annotations", [])}),
             source=f"file:{meta.resolve()}?pace=realtime",
         )
+        try:
+            return about.model_copy(update=self._contents(recording, meta))
+        except (WavetellError, OSError) as error:
+            return about.model_copy(update={"broken": one_line(str(error))})
+
+    def _contents(self, recording: str, meta: Path) -> dict[str, object]:
+        """What the metadata say, each entry checked."""
+        content = parse(meta, meta.read_bytes())
+        first = content.captures[0] if content.captures else {}
+        named = [note["core:label"] for note in content.annotations if "core:label" in note]
+        return {
+            "description": check(str, content.info.get("core:description", ""), "core:description"),
+            "time": check(str | None, first.get("core:datetime"), "core:datetime"),
+            "freq_hz": number(first, "core:frequency", FREQ_HZ),
+            "rate_hz": number(content.info, "core:sample_rate", RATE_HZ) or 0.0,
+            "samples": self.path(recording, "sigmf-data").stat().st_size // 8,
+            "gaps": max(0, len(content.captures) - 1),
+            "labels": sorted({check(str, label, "core:label") for label in named}),
+        }
 
     def path(self, recording: str, kind: str) -> Path:
         """One of its files."""
@@ -153,20 +208,31 @@ class RecordingStore:
 
     def archive(self, recording: str) -> Iterator[bytes]:
         """Both files as a SigMF archive, piece by piece."""
-        for kind in ("sigmf-data", "sigmf-meta"):
-            path = self.path(recording, kind)
-            size = left = path.stat().st_size
-            yield tar_header(f"{recording}/{recording}.{kind}", size)
-            with path.open("rb") as file:
-                while left and (piece := file.read(min(left, CHUNK))):  # it may grow while it is sent
-                    left -= len(piece)
-                    yield piece
-            yield padding(size)
-        yield bytes(1024)
+        kinds = ("sigmf-data", "sigmf-meta")
+        try:  # opened before the answer begins: then they may be deleted
+            files = [self.path(recording, kind).open("rb") for kind in kinds]
+        except FileNotFoundError:
+            raise NotFound(f"there is no recording {recording}") from None
+        names = [f"{recording}/{recording}.{kind}" for kind in kinds]
+        return archived(dict(zip(names, files, strict=True)))
 
     def remove(self, recording: str) -> None:
-        """Delete a recording."""
+        """Delete a recording, also one that cannot be read."""
         if recording in self.running:
             self.finish(recording)
-        for kind in ("sigmf-meta", "sigmf-data"):
-            self.path(recording, kind).unlink()
+        self.path(recording, "sigmf-meta").unlink(missing_ok=True)
+        with suppress(NotFound):
+            self.path(recording, "sigmf-data").unlink(missing_ok=True)
+
+
+def archived(files: dict[str, BinaryIO]) -> Iterator[bytes]:
+    """Files by their names in an archive, as its pieces."""
+    for name, file in files.items():
+        with file:
+            size = left = os.fstat(file.fileno()).st_size
+            yield tar_header(name, size)
+            while left and (piece := file.read(min(left, CHUNK))):  # it may grow while it is sent
+                left -= len(piece)
+                yield piece
+            yield padding(size)
+    yield bytes(1024)

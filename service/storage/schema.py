@@ -34,6 +34,19 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             "centre_hz DOUBLE PRECISION",
         )
     ),
+    # 3: one row per emission.
+    (
+        """CREATE TABLE emissions (
+            id TEXT PRIMARY KEY, stream TEXT NOT NULL, state TEXT NOT NULL, from_ns BIGINT NOT NULL,
+            to_ns BIGINT NOT NULL, start_sample BIGINT NOT NULL, end_sample BIGINT NOT NULL,
+            label TEXT NOT NULL, family TEXT, probability DOUBLE PRECISION NOT NULL, nearest TEXT NOT NULL,
+            lower_hz DOUBLE PRECISION NOT NULL, upper_hz DOUBLE PRECISION NOT NULL,
+            snr_db DOUBLE PRECISION NOT NULL, level_db DOUBLE PRECISION NOT NULL, freq_hz DOUBLE PRECISION,
+            bursts BIGINT NOT NULL, duty DOUBLE PRECISION NOT NULL, utc_ns BIGINT,
+            rate_hz DOUBLE PRECISION NOT NULL, sha256 TEXT NOT NULL)""",
+        "CREATE INDEX emissions_by_time ON emissions (stream, from_ns, id)",
+        "CREATE INDEX emissions_by_age ON emissions (to_ns)",
+    ),
 )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import sigmf
 
+from service.live.emissions import EmissionRow
 from service.live.runs import Run
 from service.schemas.sigmf import Annotation, Capture, Detail, Extension, Global, Metadata
 from streaming.block import Block
@@ -71,6 +72,24 @@ def annotation(run: Run, first_sample: int, end_sample: int | None = None) -> An
         family=run.family,
         emission=run.emission,
         snr_db=run.snr_db,
+    )
+
+
+def emission_note(row: EmissionRow, first_sample: int, end_sample: int) -> Annotation:
+    """An emission as an annotation of samples [first_sample, end_sample), counted from the first."""
+    start = max(row.start_sample, first_sample)
+    return Annotation(
+        sample_start=start - first_sample,
+        sample_count=max(0, min(row.end_sample, end_sample) - start),
+        freq_lower_edge=row.lower_hz,
+        freq_upper_edge=row.upper_hz,
+        label=row.label[:LABEL_LENGTH],
+        detail=Detail(modulation=row.label),
+        probability=round(row.probability, 4),
+        model_sha256=row.sha256,
+        family=row.family,
+        emission=row.id,
+        snr_db=round(row.snr_db, 1),
     )
 
 

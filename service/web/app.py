@@ -15,6 +15,7 @@ from service.errors import Conflict, NotFound, Refused
 from service.models.jobs import Jobs
 from service.routes import (
     dashboard,
+    emissions,
     federation,
     history,
     iqengine,
@@ -28,6 +29,7 @@ from service.routes import (
     system,
 )
 from service.routes.common import PROBLEMS
+from service.schemas.fields import one_line
 from service.station import Station
 from service.storage.database import OUTAGE
 from service.web.middleware import Guard, Rules
@@ -40,6 +42,7 @@ ROUTERS = (
     streams,
     live,
     spectrum,
+    emissions,
     history,
     recordings,
     labels,
@@ -78,18 +81,22 @@ def create_app(station: Station, rules: Rules) -> ASGIApp:
 
     @app.exception_handler(WavetellError)
     async def user_error(_: Request, error: WavetellError) -> JSONResponse:
-        return JSONResponse({"detail": str(error)}, STATUS.get(type(error), 422))
+        return JSONResponse({"detail": one_line(str(error))}, STATUS.get(type(error), 422))
 
     @app.exception_handler(RequestValidationError)
     async def not_valid(_: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"][1:]) or str(first["loc"][0])
-        return JSONResponse({"detail": f"{where}: {first['msg']}"}, 422)
+        return JSONResponse({"detail": one_line(f"{where}: {first['msg']}")}, 422)
 
     for outage in OUTAGE:
 
         @app.exception_handler(outage)
         async def database_away(_: Request, error: Exception) -> JSONResponse:
             return JSONResponse({"detail": "the history cannot be reached"}, 503)
+
+    @app.exception_handler(OSError)
+    async def disk_away(_: Request, error: OSError) -> JSONResponse:
+        return JSONResponse({"detail": f"the data folder cannot be used: {error.strerror}"}, 503)
 
     return Guard(app, rules)

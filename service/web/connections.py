@@ -1,6 +1,8 @@
 """HTTP connections: the listening socket, and limits on their number and on how slowly a request may come."""
 
 import asyncio
+import logging
+import resource
 import socket
 from collections import Counter
 from typing import Any, ClassVar
@@ -13,8 +15,12 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from service.settings import Settings
 from streaming.errors import ConfigError
 
+log = logging.getLogger(__name__)
 HEAD_S = 10.0  # in which a request's head must be complete, since the connection or the request before
 UNSENT = 128 << 10  # bytes that may wait in a connection, beside those under way
+BACKLOG = 128  # connections that may wait
+RESERVE = 128  # open files for databases, sinks, recordings, child processes
+PER_STREAM = 8  # open files
 GRACE_S = 1  # for requests that are under way when the server stops
 
 
@@ -80,6 +86,25 @@ class LimitedProtocol(H11Protocol):
             self.transport.abort()
 
 
+def connection_limit(values: Settings, backlog: int) -> int:
+    """Connections that the limit of open files leaves room for; that limit is raised as far as it may be."""
+    others = backlog + RESERVE + PER_STREAM * values.max_streams
+    files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if files < values.max_connections + others:
+        files = min(most, values.max_connections + others)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, most))
+    if files <= others:
+        raise ConfigError(f"this process may open {files} files; it needs more than {others} (see ulimit -n)")
+    if files - others < values.max_connections:
+        log.warning(
+            "max_connections is %d; %d open files leave room for %d",
+            values.max_connections,
+            files,
+            files - others,
+        )
+    return min(values.max_connections, files - others)
+
+
 def bind(values: Settings, backlog: int) -> socket.socket:
     """The listening socket; opened first, so that the port can be printed where 0 chose one."""
     family = socket.AF_INET6 if ":" in values.host else socket.AF_INET
@@ -104,13 +129,16 @@ def server_config(
     log_level: int,
     *,
     per_address: int,
+    backlog: int = BACKLOG,
     **more: Any,  # noqa: ANN401  (uvicorn's own)
 ) -> uvicorn.Config:
     """uvicorn with our limits; at most so many connections are of one address."""
-    LimitedProtocol.limit, LimitedProtocol.per_address = values.max_connections, per_address
+    LimitedProtocol.limit = connection_limit(values, backlog)
+    LimitedProtocol.per_address = min(per_address, LimitedProtocol.limit)
     return uvicorn.Config(
         app,
         http=LimitedProtocol,
+        backlog=backlog,  # asyncio accepts so many at once, before any is refused
         log_level=log_level,
         access_log=False,
         server_header=False,

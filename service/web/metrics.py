@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
 
+from service.routes.streams import attention
 from service.station import Station
 from service.web.connections import LimitedProtocol
 
@@ -34,11 +35,17 @@ class Collector:
         yield counter(
             "history_lost_rows", "Rows given up while the database was away.", self.station.history.lost
         )
+        yield counter(
+            "thread_failures",
+            "Threads that died and were restarted.",
+            sum(thread.failures for thread in self.station.threads),
+        )
         yield gauge("readers", "Readers of live answers.", len(self.station.hub.subscribers))
         missed = self.station.hub.missed + sum(s.missed for s in self.station.hub.subscribers)
         yield counter("reader_missed_messages", "Messages that readers were too slow for.", missed)
         yield gauge("connections", "HTTP and WebSocket connections.", LimitedProtocol.open_by_address.total())
         yield counter("connections_refused", "Connections above the limit.", LimitedProtocol.refused)
+        yield from self.emissions()
         yield from self.sinks()
         yield gauge("federation_round", "Federated round of the model in use.", model.federation_round)
         info = InfoMetricFamily("wavetell_engine", "What computes the encoder, and which model.")
@@ -83,6 +90,34 @@ class Collector:
             queue.add_metric([stream.id], stream.queued)
             running.add_metric([stream.id], float(stream.state == "running"))
         yield from (processed, dropped, gaps, labels, lag, queue, running)
+
+    def emissions(self) -> Iterator[Metric]:
+        """What is followed in the band of each stream, and what that costs."""
+        followed = GaugeMetricFamily("wavetell_emissions", "Emissions on the air.", labels=["stream"])
+        counted = {
+            "heard": "Emissions since the stream began.",
+            "refused": "Emissions not followed because there were too many.",
+            "short": "Emissions too short to be named.",
+            "answered": "Answers about emissions.",
+            "thinned": "Answers left out because there was too much work.",
+        }
+        counters = {
+            name: CounterMetricFamily(f"wavetell_emissions_{name}", text, labels=["stream"])
+            for name, text in counted.items()
+        }
+        cpu = CounterMetricFamily(
+            "wavetell_stage_cpu_seconds", "Processor time by stage.", labels=["stream", "stage"]
+        )
+        for stream_id, pipeline in self.station.runtime.pipelines.copy().items():
+            given = attention(pipeline)
+            if given is None:
+                continue
+            followed.add_metric([stream_id], given.followed)
+            for name, metric in counters.items():
+                metric.add_metric([stream_id], getattr(given, name))
+            for stage, seconds in given.cpu_s.items():
+                cpu.add_metric([stream_id, stage], seconds)
+        yield from (followed, *counters.values(), cpu)
 
     def sinks(self) -> Iterator[Metric]:
         """What became of events."""

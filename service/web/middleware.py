@@ -44,6 +44,18 @@ class Refusal(Exception):
         self.status, self.detail, self.headers = status, detail, headers or {}
 
 
+class Begun:
+    """Sends messages, and knows whether the answer has begun."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.yet = False
+
+    async def __call__(self, message: Message) -> None:
+        self.yet = True
+        await self._send(message)
+
+
 class Guard:
     """ASGI middleware around the whole application."""
 
@@ -67,7 +79,12 @@ class Guard:
             return
         if scope["type"] == "http":
             receive, send = self._bounded(receive), with_headers(send, cors or {})
-        await self.app(scope, receive, send)
+        begun = Begun(send)
+        try:
+            await self.app(scope, receive, begun)
+        except asyncio.CancelledError:  # the service stops, and this request is still under way
+            if scope["type"] == "http" and not begun.yet:
+                await JSONResponse({"detail": "the service is stopping"}, 503)(scope, receive, send)
 
     def _check(self, scope: Scope, headers: Headers) -> dict[str, str] | None:
         """Refuse, or give the CORS headers of a plug-in request from an allowed page."""

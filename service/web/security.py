@@ -6,6 +6,7 @@ A token is 32 random bytes, so a plain sha256 is enough: there is nothing to gue
 import hashlib
 import hmac
 import json
+import logging
 import secrets
 from pathlib import Path
 from typing import Literal, get_args
@@ -14,6 +15,7 @@ from service.storage.names import checked_name
 from streaming.errors import ConfigError
 from streaming.files import write_whole
 
+log = logging.getLogger(__name__)
 Role = Literal["read", "operate", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
 COOKIE = "wavetell_token"
@@ -27,6 +29,7 @@ class Tokens:
         self.path = path
         self._seen: tuple[int, int] = (0, 0)
         self._entries: dict[str, dict[str, str]] = {}
+        self.damaged = False
 
     def entries(self) -> dict[str, dict[str, str]]:
         """Name -> role and sha256."""
@@ -35,12 +38,30 @@ class Tokens:
         except FileNotFoundError:
             return {}
         if (status.st_mtime_ns, status.st_ino) != self._seen:
-            self._entries = json.loads(self.path.read_bytes())
+            self._entries = self._read()
             self._seen = (status.st_mtime_ns, status.st_ino)
         return self._entries
 
+    def _read(self) -> dict[str, dict[str, str]]:
+        """The file's entries; one that is damaged holds none, and nobody is let in until it is mended."""
+        try:
+            entries = json.loads(self.path.read_bytes())
+            sound = all(entry["role"] in ROLES and len(entry["sha256"]) == 64 for entry in entries.values())
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            sound = False
+        self.damaged = not sound
+        if self.damaged:
+            log.error("%s is damaged: no token is valid until it is mended or deleted", self.path)
+        return entries if sound else {}
+
+    def needed(self) -> bool:
+        """Whether there are tokens, or were before their file was damaged."""
+        return bool(self.entries()) or self.damaged
+
     def role_of(self, token: str) -> Role | None:
         """The role that a token gives; every stored hash is compared, each in constant time."""
+        if not token.isascii():
+            return None
         given = digest(token)
         found: Role | None = None
         for entry in self.entries().values():
@@ -52,6 +73,8 @@ class Tokens:
         """A new token; it is printed once and cannot be recovered."""
         checked_name(name, "token name")
         entries = dict(self.entries())
+        if self.damaged:
+            raise ConfigError(f"{self.path} is damaged; mend or delete it first")
         if name in entries:
             raise ConfigError(f"there is a token {name} already; revoke it first")
         token = secrets.token_urlsafe(32)

@@ -29,7 +29,7 @@ class Server(uvicorn.Server):
 def read_rules(values: Settings, tokens: Tokens) -> Rules:
     """What the settings allow; an address that other machines can reach needs tokens."""
     loopback = is_loopback(values.host)
-    has_tokens = bool(tokens.entries())
+    has_tokens = tokens.needed()
     if not loopback and not has_tokens and values.open != "yes":
         raise ConfigError(
             f"host {values.host} is reached by other machines; "

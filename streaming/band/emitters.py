@@ -1,6 +1,7 @@
 """Emitters: who sends. What begins where somebody was heard within a minute comes from the same emitter."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from itertools import count
 
 from streaming.band.box import Box
@@ -29,6 +30,10 @@ class Emitters:
     def forget(self) -> None:
         """Nobody of those who were heard is heard here."""
         self._heard = []
+
+    def renumber(self, numbers: Mapping[int, int]) -> None:
+        """Those who were heard have these numbers instead."""
+        self._heard = [replace(one, emission=numbers.get(one.emission, one.emission)) for one in self._heard]
 
     def remember(self, emission: int, box: Box, end_s: float) -> None:
         """It has ended."""

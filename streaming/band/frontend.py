@@ -9,6 +9,7 @@ known. What a track was before it was found comes from the bank's newest blocks.
 
 import math
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -116,6 +117,7 @@ class Band:
         self.correction = Correction()
         self.emitters = Emitters()
         self.skipped = 0  # samples before gaps and ends that were too few for a look
+        self._refused = 0  # tracks beyond the bound, before the last gap
         self.next: int | None = None  # index of the sample that should come next
         self.rate_hz = 0.0
         self._running = False
@@ -145,22 +147,33 @@ class Band:
         self.emitters.forget()
         return out
 
+    @property
+    def refused(self) -> int:
+        """Emissions that were not followed because there were too many."""
+        return self._refused + (self.tracker.refused if self._running else 0)
+
+    def renumber(self, numbers: Mapping[int, int]) -> None:
+        """Give emissions other numbers."""
+        self.emitters.renumber(numbers)
+        for reader in self._readers.values():
+            reader.track.emission = numbers[reader.track.emission]
+
     def flush(self) -> list[Item]:
         """What is left, as the stream ends or samples are lost; less than a look is only counted."""
         if not self._running:
             return []
         self._running = False
+        self._refused += self.tracker.refused
         rest, self._held = self._held, self._held[:0]
         looks = max(0, len(rest) - self.bins // 2) // self.bins  # none of them reaches beyond the end
-        self.skipped += len(rest) - looks * self.bins
         self._end = self._at + len(rest)
         out: list[Item] = []
         if looks:
             out += self._tick(np.concatenate([rest, np.zeros(self.tick - len(rest), np.complex64)]), looks)
         if not self._started:
             out += self._start()
+        self.skipped += self._end - self.tracker.at * self.bins
         if not self.tracker.at:  # not one look: nothing is known of it
-            self.skipped += looks * self.bins
             return out
         self.bank.push(np.zeros(self.tick, np.complex64))
         silent = not self.tracker.busy
@@ -245,8 +258,6 @@ class Band:
             out += self._silence(first)
             begins: Begins = "change" if change.kind == "moved" else "signal"
             begins = self.beginning if first == 0 and begins == "signal" else begins
-            if not self._readers and first > self._silent:
-                out += self._silence(first)
             self._readers[track.number] = Reader(track, self.bank, self.settings.fraction, first, begins)
         return out
 

@@ -27,6 +27,13 @@ class Track:
     looks: int = 0
     last: int = 0
     level: float = 0.0  # excess power per look, lately
+    reached: Mask | None = None  # in the last look
+
+    def grow(self, grown: Mask) -> None:
+        """It reaches these bins, too, if it did so in the look before: the splatter of an onset does not."""
+        if self.reached is not None:
+            self.mask |= grown & self.reached
+        self.reached = grown
 
     def add(self, at: int, look: Spectrum, power: float) -> None:
         """It was heard in this look, this much above the floor."""

@@ -28,6 +28,7 @@ WATCH = 8  # looks that new bins are watched for before they become tracks
 TOGETHER = 2  # looks between the beginnings of what rises together
 LOUDER = 8.0  # times the level of a track: another emission at once
 FAINTER = 0.01  # of the level of a track: a pause
+PRESENT = 0.1  # of the level of a track: its bins are its own
 SHADOW = 1e-3  # of the strongest level: too weak to be told from the receiver's own products
 ABOVE_STEADY = 3.0  # times a steady emission's level: a burst on top of it, and not its own rise
 STEADY = 2.0  # density over the quietest part of the band
@@ -134,7 +135,10 @@ class Tracker:
         return self._changes
 
     def _follow_tracks(self, spectrum: Spectrum, excess: Spectrum, free: Mask) -> None:
-        """Every open track takes its bins of this look out of `free`, the hot ones."""
+        """Every open track takes its bins of this look out of `free`, the hot ones, but none of another's."""
+        bursts = [track for track in self.open if not track.steady]
+        on = [one.mask for one in bursts if excess[free & one.mask].sum() > PRESENT * one.level]
+        claims = np.sum(on, axis=0) if on else np.zeros(self.bins, int)  # how many have each bin
         for track in list(self.open):
             if track.steady:
                 track.add(self.at, spectrum, float(np.maximum(spectrum - track.floor, 0)[track.mask].sum()))
@@ -144,10 +148,11 @@ class Tracker:
             if power > LOUDER * track.level and track.looks > TOGETHER:
                 self._close(track)
                 continue
-            grown = own_regions(track.mask, excess, free)
+            others = claims > track.mask
+            grown = own_regions(track.mask, excess, free & ~others)
             free &= ~(grown | widened(track.mask))
             if power > FAINTER * track.level:
-                track.mask |= grown
+                track.grow(grown)
                 track.add(self.at, spectrum, power)
                 self._look_again(track)
             elif self.at - track.last > self.hang:

@@ -15,6 +15,7 @@ from service.demo.__main__ import RECORDING
 from tests.ports import free_port
 from tests.require import ROOT
 from training.pretraining.radio import HEARD
+from training.signals.classes import FAMILIES
 
 WAVETELL = [sys.executable, "-m", "service.cli"]
 
@@ -47,26 +48,27 @@ def test_a_replayed_recording_is_heard_and_named(start):
     air = f"tcp://127.0.0.1:{free_port()}"
     start("replay", str(RECORDING), "--zmq", air, "--loop", "--tags")
     heard = lines(start("listen", f"zmq:{air}", "--seconds", "3"))
-    assert heard
-    assert all(set(line["probabilities"]) == set(HEARD) for line in heard)
-    assert all(a["end"] > a["start"] for a in heard)
+    assert heard[0]["state"] == "new"
+    assert {line["family"] for line in heard} - {None} <= {FAMILIES[name] for name in HEARD}
+    assert all(line["end"] > line["begin"] for line in heard)
+    assert all(line["lower_hz"] < line["centre_hz"] < line["upper_hz"] for line in heard)
     assert all(line["lost"] == 0 for line in heard)
 
 
 def test_listen_names_what_the_recording_holds(start):
-    """The recording's annotations say what was sent; most answers that name a family agree."""
-    heard = lines(start("listen", str(RECORDING), "--report-ms", "50"))
-    annotations = json.loads(RECORDING.read_text())["annotations"]
-    right = [
-        line["family"] == note["wavetell:family"]
-        for line in heard
-        if "family" in line
-        for note in annotations
-        if note["core:sample_start"] <= line["start"]
-        and line["end"] <= note["core:sample_start"] + note["core:sample_count"]
-    ]
-    assert len(right) > 20
-    assert np.mean(right) > 0.8
+    """The annotations say what was sent; the last word on most of it that names a family is right."""
+    heard = lines(start("listen", str(RECORDING)))
+    right, found = [], 0
+    for note in json.loads(RECORDING.read_text())["annotations"]:
+        if note["core:label"] == "noise":
+            continue
+        first, last = (note["core:sample_start"] + share * note["core:sample_count"] for share in (0.2, 1.02))
+        told = [line for line in heard if first < line["end_sample"] <= last and line["state"] != "end"]
+        found += bool(told)
+        right += [told[-1]["family"] == note["wavetell:family"]] if told and told[-1]["family"] else []
+    assert found >= 9  # of ten
+    assert len(right) >= 6
+    assert np.mean(right) > 0.7
 
 
 def test_predict_and_the_service_agree(start, tmp_path):
@@ -87,7 +89,9 @@ def test_predict_and_the_service_agree(start, tmp_path):
     answer = httpx.post(
         f"{address}/predict?datatype=ci8&rate_hz=100000", content=samples.tobytes(), timeout=300
     ).json()
-    assert [w["label"] for w in answer["windows"]] == [line["label"] for line in printed[:-1]]
+    assert len(printed) > 1
+    for ours, line in zip(answer["emissions"], printed[:-1], strict=True):
+        assert {name: ours[name] for name in line} == line
     assert answer["whole"]["label"] == printed[-1]["label"]
     assert httpx.post(f"{address}/predict?datatype=ci8", content=b"x").status_code == 422
 

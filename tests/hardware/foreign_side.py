@@ -198,6 +198,7 @@ MAKERS = {
     "32APSK": lambda m: m.apsk([(4, 1.0), (12, 2.84), (16, 5.27)]),
     "2FSK": lambda m: m.shifted([-1, 1], 0.8, 5),
     "4FSK": lambda m: m.shifted([-3, -1, 1, 3], 0.3, 1.1),
+    "MFSK": lambda m: m.shifted([-7, -5, -3, -1, 1, 3, 5, 7], 0.3, 1.1),
     "GFSK": lambda m: m.gfsk(),
     "MSK": lambda m: m.msk(),
     "GMSK": lambda m: m.gmsk(),

@@ -181,7 +181,7 @@ def test_close_ends_a_reader_that_waits(server):
         ("freq=5G", "is 5G; this radio can do"),
         ("gain=LNA:3", "rtl_tcp has one gain"),
         ("gain=99", "is 99; this radio can do -10 to 60"),
-        ("gain=loud", "must be dB, auto"),
+        ("gain=loud", "to 200 dB, auto or"),
         ("frq=3", "no option 'frq'; did you mean freq"),
     ],
 )
@@ -190,9 +190,18 @@ def test_a_bad_option_is_one_clear_line(options, message):
         open_source(f"rtltcp:127.0.0.1:9?{options}")
 
 
-@pytest.mark.parametrize("target", ["", ":1234", "host:", "host:abc", "host:99999"])
-def test_a_bad_address_is_one_clear_line(target):
-    with pytest.raises(ConfigError, match=r"must name a host and a port, as in rtltcp:127.0.0.1:1234"):
+@pytest.mark.parametrize(
+    ("target", "line"),
+    [
+        ("", "must name a host and a port, as in rtltcp:127.0.0.1:1234"),
+        (":1234", "must name a host and a port, as in rtltcp:127.0.0.1:1234"),
+        ("host:", "is ''; it must be a port from 1 to 65535"),
+        ("host:abc", "is 'abc'; it must be a port from 1 to 65535"),
+        ("host:99999", "is '99999'; it must be a port from 1 to 65535"),
+    ],
+)
+def test_a_bad_address_is_one_clear_line(target, line):
+    with pytest.raises(ConfigError, match=line):
         open_source(f"rtltcp:{target}")
 
 

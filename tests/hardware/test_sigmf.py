@@ -122,27 +122,34 @@ def break_file(folder, how):
         meta.write_text(json.dumps(text))
 
 
+def test_an_annotation_may_go_beyond_the_end(tmp_path, caplog):
+    write(tmp_path, annotations=[(9_000, 2_000)])
+    with open_source(f"file:{tmp_path}/x.sigmf-meta") as source:
+        assert sum(len(block.samples) for block in source.blocks()) == len(SAMPLES)
+    assert "ends before its last annotation does" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("how", "line"),
     [
         ("data gone", "has no samples: there is no file"),
-        ("metadata cut", "holds no SigMF metadata; it was cut short"),
+        ("metadata cut", "holds no SigMF metadata: it is not JSON that can be read; it is cut short"),
         ("data cut", "differ in core:sha512; one was cut short or changed"),
-        ("data cut in a sample", "it goes up to sample 10000"),
-        ("data cut before an annotation", "it goes up to sample 10000"),
-        ("annotation without a start", "metadata that cannot be read: 'core:sample_start'"),
+        ("data cut in a sample", "it goes up to sample 9500"),
+        ("data cut before an annotation", "it goes up to sample 9500"),
+        ("annotation without a start", "an annotation lacks core:sample_start"),
         ({"core:datatype": "ci16_le"}, "says ci16_le, but its bytes look like cf32"),
         ({"core:datatype": "cu8"}, "says cu8, but its bytes look like cf32"),
         ({"core:datatype": "rf32_le"}, "says core:datatype 'rf32_le'; it must be"),
         ({"core:datatype": 7}, "says core:datatype 7; it must be"),
-        ({"core:sample_rate": 0}, "core:sample_rate 0"),
-        ({"core:sample_rate": "fast"}, "metadata that cannot be read"),
+        ({"core:sample_rate": 0}, "core:sample_rate is 0; it must be a number from 1 to 10G S/s"),
+        ({"core:sample_rate": "fast"}, "core:sample_rate is 'fast'; it must be a number"),
         ({"core:num_channels": 2}, "says core:num_channels 2; it must be 1"),
         ({"core:dataset": "../other"}, "it must be a file beside it"),
     ],
 )
 def test_a_broken_pair_is_one_clear_line(tmp_path, how, line):
-    write(tmp_path, annotations=[(0, 10_000)])
+    write(tmp_path, annotations=[(0, 10_000), (9_500, 10)])
     break_file(tmp_path, how)
     with pytest.raises(WavetellError) as error:
         open_source(f"file:{tmp_path}/x.sigmf-meta")

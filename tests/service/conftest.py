@@ -6,28 +6,32 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
 import pytest
 
+from streaming.band.frontend import BandSettings
 from streaming.bundle import Bundle
 from streaming.bundle_meta import Meta
 from streaming.encoder import Encoder, EncoderShape
-from streaming.features import COUNT
-from streaming.frontend import FrontEndSettings
-from streaming.intake import LevelSettings
-from tests.models import tiny_head
+from streaming.level import LevelSettings
+from tests.models import tiny_head, tiny_projection
 
 SHAPE = EncoderShape(channels=4, depth=3, reduced=6, outputs=5)  # sees 61 samples
 WINDOW, HOP = 1000, 100  # of a model that takes samples as they come
-SHORT_WINDOW, SHORT_HOP = 200, 50  # behind the front end, where a tone of 48 kS/s has 1,875 samples a second
+SHORT_WINDOW, SHORT_HOP = 200, 50  # of an emission, behind the front end
 
 
 def small_bundle(name="small", seed=1):
     """A small model on the default model's path: behind the front end, with features."""
-    meta = Meta(FrontEndSettings(agc_samples=500.0), has_features=True)
-    return bundle_of(name, seed, meta, window=SHORT_WINDOW, hop=SHORT_HOP, features=COUNT)
+    projection = tiny_projection(seed)
+    bundle = bundle_of(
+        name, seed, Meta(BandSettings()), window=SHORT_WINDOW, hop=SHORT_HOP, features=projection.outputs
+    )
+    heads = {n: replace(h, outlier_limit=100.0) if h.mode == "live" else h for n, h in bundle.heads.items()}
+    return replace(bundle, projection=projection, heads=heads)
 
 
 def level_bundle(name="level", seed=1):

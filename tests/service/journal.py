@@ -5,10 +5,13 @@ class Kept:
     """A journal that keeps everything."""
 
     def __init__(self):
-        self.runs, self.events = {}, []
+        self.runs, self.events, self.emissions = {}, [], []
 
     def keep(self, run):
         self.runs[run.id] = run
+
+    def follow(self, emission):
+        self.emissions.append(emission)
 
     def publish(self, event):
         self.events.append(event)

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import service.demo
+from streaming.band.frontend import BandSettings
 from streaming.bundle import Bundle
 from streaming.bundle_meta import Meta
 from streaming.encoder import Encoder
-from streaming.frontend import FrontEndSettings
 from tests.models import tiny_head
-from tests.service.conftest import HOP, SHAPE, WINDOW, serving, within
+from tests.service.conftest import SHAPE, SHORT_HOP, SHORT_WINDOW, serving, within
 from tests.service.dashboard.federation import make_federation
 
 BAND = ("emission", "bandwidth_hz", "centre_hz")
@@ -112,9 +112,9 @@ def on_air(tmp_path_factory):
     """A service as users run it: a front end, families, a recording with pauses, a federation."""
     folder = tmp_path_factory.mktemp("documented")
     encoder = Encoder(SHAPE, seed=1)
-    head = tiny_head(encoder, name="live", mode="live", window=WINDOW, hop=HOP)
+    head = tiny_head(encoder, name="live", mode="live", window=SHORT_WINDOW, hop=SHORT_HOP)
     head = replace(head, families=("AM", "AM", "FM"), certain=0.5)
-    meta = Meta(FrontEndSettings(fraction=0.4, agc_samples=300.0))
+    meta = Meta(BandSettings())
     Bundle(encoder, {"live": head}, meta, "air").save(folder / "air.safetensors")
     federations = ",".join(map(str, make_federation(folder)))
     source = f"file:{DEMO}?pace=fast"

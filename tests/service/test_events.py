@@ -143,7 +143,7 @@ def test_a_sink_whose_other_side_is_away_is_closed_without_another_try():
     sink.put(EVENT)
     waited(lambda: tries)
     sink.close(60)
-    assert not sink._thread.is_alive()
+    assert not sink.thread._thread.is_alive()
     assert (len(tries), sink.sent, sink.lost) == (1, 0, 1)
 
 
@@ -216,6 +216,10 @@ def test_events_of_a_service_reach_every_kind_of_reader(tmp_path, model, hook):
         assert json.loads(lines.read_text()) == live
         assert hook.got[0][0] == live
         assert json.loads(dict(reader.got)[f"air/{stream}/event"]) == live
+        waited(lambda: f"air/{stream}/emission" in dict(reader.got))
+        began = json.loads(dict(reader.got)[f"air/{stream}/emission"])
+        assert (began["state"], began["emission"]) == ("new", live["emission"])
+        assert len(lines.read_text().splitlines()) == 1  # other sinks get events alone
         assert json.loads(service.process.stdout.readline()) == live
         assert live["name"] == "a tone"
         before = service.get(f"/v1/streams/{stream}").json()

@@ -6,12 +6,21 @@ from dataclasses import replace
 
 import pytest
 
+from service.errors import NotFound
+from service.live.emissions import EmissionRow
 from service.live.events import Event
 from service.live.runs import Run, RunKeeper
 from service.storage.database import OUTAGE, open_database
 from service.storage.history import History
 from service.storage.ids import new_id
-from service.storage.queries import RunQuery, find_events, find_runs
+from service.storage.queries import (
+    EmissionQuery,
+    RunQuery,
+    find_emission,
+    find_emissions,
+    find_events,
+    find_runs,
+)
 from streaming.errors import ConfigError
 from tests.service.servers import postgres
 
@@ -65,6 +74,32 @@ def event(i, stream="s"):
     )
 
 
+def emission(i, label="A", state="end", family="AM", stream="s", low=433e6):
+    return EmissionRow(
+        id=f"{stream}-{i}",
+        stream=stream,
+        state=state,
+        from_ns=NOW + i * SECOND,
+        to_ns=NOW + (i + 1) * SECOND,
+        start_sample=i * 1000,
+        end_sample=(i + 1) * 1000,
+        label=label,
+        family=family,
+        probability=0.9,
+        nearest='{"AM": 0.6}',
+        lower_hz=low + i * 1e3,
+        upper_hz=low + i * 1e3 + 500.0,
+        snr_db=12.0,
+        level_db=-40.0,
+        freq_hz=low,
+        bursts=3,
+        duty=0.25,
+        utc_ns=None,
+        rate_hz=1000.0,
+        sha256="x",
+    )
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     with postgres(tmp_path_factory.mktemp("pg")) as running:
@@ -75,9 +110,10 @@ def server(tmp_path_factory):
 def history(request, tmp_path):
     url = request.getfixturevalue("server")[0] if request.param == "postgresql" else ""
     published = []
-    history = History(open_database(url, tmp_path), published.append, keep_days=30, keep_mb=500)
-    history.database.run([("DELETE FROM runs", [()]), ("DELETE FROM events", [()])])
-    history.published = published
+    told = []
+    history = History(open_database(url, tmp_path), published.append, 30, 500, told.append)
+    history.database.run([(f"DELETE FROM {table}", [()]) for table in ("runs", "events", "emissions")])
+    history.published, history.told = published, told
     yield history
     history.close()
 
@@ -105,6 +141,54 @@ def test_runs_are_found_by_time_label_and_confidence(history):
     history.keep(run(30, "no signal", probability=0.0))  # nobody was asked, so nobody was unsure
     history.flush()
     assert pages(history, order="least_sure", limit=3)[:3] == runs[:3]
+
+
+def test_emissions_are_found_by_time_frequency_label_and_state(history):
+    rows = [emission(i, "AB"[i % 2], "end" if i < 8 else "update", "AM") for i in range(10)]
+    for row in [*rows, emission(3, stream="other")]:
+        history.follow(row)
+    history.flush()
+
+    def found(**query):
+        page = find_emissions(history.database, EmissionQuery("s", **query))
+        return page.rows[::-1]
+
+    assert found() == rows
+    assert found(label="B") == rows[1::2]
+    assert found(family="AM") == rows
+    assert found(family="FM") == []
+    assert found(state="now") == rows[8:]
+    assert found(state="past") == rows[:8]
+    assert found(f_low=433.0025e6, f_high=433.0045e6) == rows[3:5]
+    assert found(f_low=433.0024e6) == rows[2:]
+    assert found(from_ns=NOW + 5 * SECOND, to_ns=NOW + 8 * SECOND) == rows[5:8]
+    first = find_emissions(history.database, EmissionQuery("s", limit=4))
+    rest = find_emissions(history.database, EmissionQuery("s", limit=100, cursor=first.cursor))
+    assert (first.rows + rest.rows)[::-1] == rows
+    assert find_emission(history.database, "s", "s-3") == rows[3]
+    with pytest.raises(NotFound):
+        find_emission(history.database, "s", "other-3")
+
+
+def test_an_emission_is_written_over_as_it_grows_and_told_when_it_begins_and_ends(history):
+    new = emission(1, state="new")
+    grown = replace(new, state="update", end_sample=9000, bursts=7)
+    ended = replace(grown, state="end", label="B")
+    for row in (new, grown, ended):
+        history.follow(row)
+    assert history.waiting == 1
+    history.flush()
+    assert find_emissions(history.database, EmissionQuery("s")).rows == [ended]
+    assert history.told == [new, ended]
+
+
+def test_emissions_that_are_too_old_are_deleted(history):
+    old = replace(emission(1), to_ns=NOW - 31 * 86_400 * SECOND)
+    for row in (old, emission(2)):
+        history.follow(row)
+    history.flush()
+    history.retain()
+    assert [row.id for row in find_emissions(history.database, EmissionQuery("s")).rows] == ["s-2"]
 
 
 def test_pages_neither_overlap_nor_skip_while_rows_come_in(history):

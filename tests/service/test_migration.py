@@ -18,6 +18,7 @@ from tests.service.test_history import event, run
 
 # Written by the code of version 0.1.0: three runs and three events, before there was a schema version.
 OLD = Path(__file__).parent / "data" / "history-1.sqlite"
+TABLES = ("runs", "events", "emissions", "schema_version")
 NEW_COLUMNS = ("family", "emission", "bandwidth_hz", "offset_hz", "centre_hz")
 FOREVER_DAYS = 1_000_000
 
@@ -25,7 +26,7 @@ FOREVER_DAYS = 1_000_000
 def copied_to(url):
     """The old tables and their rows in a PostgreSQL database, by the old statements."""
     database = open_database(url, OLD.parent)
-    database.run([(f"DROP TABLE IF EXISTS {table}", [()]) for table in ("runs", "events", "schema_version")])
+    database.run([(f"DROP TABLE IF EXISTS {table}", [()]) for table in TABLES])
     with sqlite3.connect(f"file:{OLD}?mode=ro&immutable=1", uri=True) as old:
         created = [row[0] for row in old.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")]
         database.run([(statement, [()]) for statement in created])
@@ -112,7 +113,7 @@ def test_a_history_of_a_newer_version_is_refused(tmp_path):
     migrate(database)
     database.run([("UPDATE schema_version SET version = 99", [()])])
     with pytest.raises(
-        ConfigError, match="version 99, from a newer wavetell; this one knows versions up to 2"
+        ConfigError, match="version 99, from a newer wavetell; this one knows versions up to 3"
     ):
         migrate(database)
     database.close()
@@ -125,4 +126,5 @@ def test_a_label_of_the_version_before_is_read_without_an_emission(tmp_path):
     note = {"core:sample_start": 900, "core:sample_count": 1000, "core:label": "OOK", "wavetell:label": kept}
     (tmp_path / "1.sigmf-meta").write_text(json.dumps({"global": {}, "captures": [], "annotations": [note]}))
     (label,) = LabelStore(tmp_path).list()
-    assert label.model_dump() == kept | {"emission": None, "bandwidth_hz": None, "centre_hz": None}
+    new = ("emission", "bandwidth_hz", "centre_hz", "lower_hz", "upper_hz")
+    assert label.model_dump() == kept | dict.fromkeys(new)

@@ -222,7 +222,7 @@ def test_the_newest_fitted_models_are_kept_and_those_that_can_be_rolled_back_to(
     for i in range(8):
         models.add_fitted(f"fitted-{i}", raw)
         models.record(["radio", "active"])  # none of them is in use
-    names = {about.name for about in models.list()}
+    names = {about.name for about in models.list().models}
     assert names == {"radio", "paper-synthetic", "uploaded", "active", "fitted-5", "fitted-6", "fitted-7"}
     models.record(["radio", "active", *(f"fitted-{i}" for i in range(8))])
     assert models.activations() == [

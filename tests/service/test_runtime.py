@@ -18,7 +18,7 @@ from service.models.live import open_live
 from streaming.block import Block
 from streaming.engine import open_engine
 from streaming.errors import DeviceLost
-from streaming.pipeline import LivePipeline
+from streaming.pipeline import open_pipeline
 from tests.service.conftest import HOP, level_bundle
 from tests.service.journal import Kept
 
@@ -99,7 +99,7 @@ def test_streams_in_one_engine_answer_as_each_would_alone(runtime, bundle, monke
     playing = [play(runtime, monkeypatch, signal) for signal in SIGNALS]
     finished(runtime, *[stream for stream, _, _ in playing])
     for (stream, found, journal), signal in zip(playing, SIGNALS, strict=True):
-        alone = LivePipeline(bundle, bundle.heads["live"], open_engine(bundle.encoder, HOP, "torch"))
+        alone = open_pipeline(bundle, bundle.heads["live"], open_engine(bundle.encoder, HOP, "torch"))
         expected = alone.push(Block(signal, 0, 48_000.0, utc_ns=0))
         assert [(p.start, p.end, p.past) for p in found] == [(p.start, p.end, p.past) for p in expected]
         np.testing.assert_allclose(
@@ -154,7 +154,7 @@ def test_a_swap_of_the_whole_model_leaves_no_gap_and_answers_as_the_new_one(runt
     go_on.set()
     finished(runtime, stream)
     assert [p.end for p in found] == list(range(1000, 30_001, HOP))
-    alone = LivePipeline(new, new.heads["live"], open_engine(new.encoder, HOP, "torch"))
+    alone = open_pipeline(new, new.heads["live"], open_engine(new.encoder, HOP, "torch"))
     expected = alone.push(Block(SIGNALS[0], 0, 48_000.0))
     np.testing.assert_allclose(found[-1].probabilities, expected[-1].probabilities, atol=1e-3)
     assert runtime.answers[stream.id].sha256 == new.sha256
@@ -171,7 +171,7 @@ def test_another_head_of_the_same_encoder_takes_over_the_states_as_they_are(runt
     go_on.set()
     finished(runtime, stream)
     assert [p.end for p in found] == list(range(1000, 30_001, HOP))
-    alone = LivePipeline(fitted, fitted.heads["other"], open_engine(bundle.encoder, HOP, "torch"))
+    alone = open_pipeline(fitted, fitted.heads["other"], open_engine(bundle.encoder, HOP, "torch"))
     expected = alone.push(Block(SIGNALS[0], 0, 48_000.0))
     np.testing.assert_allclose(found[-1].probabilities, expected[-1].probabilities, atol=1e-6)
 

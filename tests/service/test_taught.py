@@ -9,28 +9,22 @@ from service.models.taught import Lesson, Teacher
 from streaming.bundle import load_bundle
 from streaming.head import Head
 from streaming.prediction import UNKNOWN
-from tests.models import tiny_head
-from tests.service.conftest import HOP, WINDOW, level_bundle, serving
+from tests.service.conftest import SHAPE, SHORT_HOP, SHORT_WINDOW, level_bundle, serving, small_bundle
 from training.heads.fit import Identity
 
-LIMIT = 0.0
-
-
-def detector() -> dict[str, np.ndarray]:
-    """Networks whose log odds of an outlier are the last entry of a standardised embedding."""
-    first = np.array([[0, 0], [1, -1]], np.float32)[None]
-    second = np.array([[0, 0], [1, 0], [0, 1]], np.float32)[None]
-    third = np.array([[0, 0], [0, 1], [0, -1]], np.float32)[None]
-    return {"open_set_1": first, "open_set_2": second, "open_set_3": third, "outlier_limit": LIMIT}
+LIMIT = 0.0  # of the log odds of an outlier, the last entry of an embedding
+BUNDLE = small_bundle()
+FITTED = BUNDLE.entries - 1  # entries that a head is fitted to
 
 
 def own_head() -> Head:
-    """A model's own head, of embeddings of three entries."""
-    head = tiny_head(level_bundle().encoder, name="live", mode="live", window=WINDOW, hop=HOP)
-    parts = {name: getattr(head, name)[:3] for name in ("mean", "scale")}
-    head = replace(head, vectors=head.vectors[:, :3], **parts)
+    """A model's own head, with families and a detector."""
     return replace(
-        head, classes=("BPSK", "QPSK", "2FSK"), families=("PSK", "PSK", "FSK"), certain=0.5, **detector()
+        BUNDLE.heads["live"],
+        classes=("BPSK", "QPSK", "2FSK"),
+        families=("PSK", "PSK", "FSK"),
+        certain=0.5,
+        outlier_limit=LIMIT,
     )
 
 
@@ -41,8 +35,9 @@ def lesson(*kinds, labels=4, each=30, spread=0.2):
     for c, (_, centre, odds) in enumerate(kinds):
         for label in range(labels):
             middle = np.array(centre) + spread * rng.standard_normal(2)
-            noise = rng.standard_normal((each, 3)) * [0.1, 0.1, 0.05]
-            rows.append(np.array([*middle, odds]) + noise)
+            rows.append(rng.standard_normal((each, FITTED + 1)) * np.repeat([0.1, 0.05], [FITTED, 1]))
+            rows[-1][:, SHAPE.outputs : SHAPE.outputs + 2] += middle  # in the projection's outputs
+            rows[-1][:, -1] += odds
             truth += [c] * each
             groups += [c * labels + label] * each
     classes = tuple(name for name, _, _ in kinds)
@@ -50,8 +45,8 @@ def lesson(*kinds, labels=4, each=30, spread=0.2):
 
 
 def teach(given, base=None):
-    identity = Identity("mine", given.classes, "live", WINDOW, HOP, "0" * 64)
-    return Teacher(base or own_head(), identity, None).teach(given)
+    identity = Identity("mine", given.classes, "live", SHORT_WINDOW, SHORT_HOP, "0" * 64)
+    return Teacher(BUNDLE, base or own_head(), identity).teach(given)
 
 
 KINDS = (("QPSK", (-1, 0), -0.5), ("2FSK", (1, 0), -0.5), ("siren", (0, 1), 0.5))
@@ -83,20 +78,23 @@ def test_the_threshold_is_chosen_on_labels_that_the_head_has_not_seen():
 
 
 def test_a_head_of_a_model_without_families_has_none():
-    plain = replace(own_head(), families=(), certain=0.0, open_set_1=None, open_set_2=None, open_set_3=None)
-    head, _ = teach(lesson(*KINDS), plain)
-    assert (head.families, head.open_set_1, head.outlier_margin) == ((), None, None)
+    head, _ = teach(lesson(*KINDS), replace(own_head(), families=(), certain=0.0))
+    assert head.families == ()
+    assert head.threshold > 0
+
+
+def test_a_head_of_a_model_without_a_projection_has_no_detector():
+    bundle, given = level_bundle(), lesson(*KINDS)
+    given = replace(given, rows=given.rows[:, SHAPE.outputs :])
+    identity = Identity("mine", given.classes, "live", 1000, 100, "0" * 64)
+    head, _ = Teacher(bundle, bundle.heads["live"], identity).teach(given)
+    assert (head.outlier_limit, head.outlier_margin) == (None, None)
     assert head.threshold > 0
 
 
 def test_a_bundle_keeps_the_margins_of_its_classes(tmp_path):
-    bundle = level_bundle()
-    size = len(bundle.heads["live"].mean)
-    networks = detector()
-    networks["open_set_1"] = np.pad(networks["open_set_1"], ((0, 0), (0, size - 1), (0, 0)))
-    margins = {"outlier_margin": np.array([0.0, 0.5, 2.0])}
-    head = replace(bundle.heads["live"], **networks, **margins)
-    replace(bundle, heads={"live": head}).save(tmp_path / "m.safetensors")
+    head = replace(BUNDLE.heads["live"], outlier_margin=np.array([0.0, 0.5, 2.0]))
+    replace(BUNDLE, heads={"live": head}).save(tmp_path / "m.safetensors")
     kept = load_bundle(tmp_path / "m.safetensors").heads["live"]
     np.testing.assert_array_equal(kept.outlier_margin, [0.0, 0.5, 2.0])
     with pytest.raises(Exception, match="outlier_margin has shape"):
@@ -104,25 +102,22 @@ def test_a_bundle_keeps_the_margins_of_its_classes(tmp_path):
 
 
 def test_the_service_fits_heads_with_families_and_a_detector(tmp_path):
-    bundle = level_bundle()
-    networks = detector()
-    size = len(bundle.heads["live"].mean)
-    networks["open_set_1"] = np.pad(networks["open_set_1"], ((0, 0), (0, size - 1), (0, 0)))
-    live = replace(bundle.heads["live"], families=("AM", "AM", "FM"), certain=0.4, **networks)
-    replace(bundle, heads={"live": live}).save(tmp_path / "own.safetensors")
+    live = replace(BUNDLE.heads["live"], families=("AM", "AM", "FM"), certain=0.4, outlier_limit=LIMIT)
+    replace(BUNDLE, heads={"live": live}).save(tmp_path / "own.safetensors")
     with serving(tmp_path / "data", tmp_path / "own.safetensors") as service:
-        streams = {"A": "tone:?rate=48k&snr_db=40", "hiss": "tone:?rate=48k&snr_db=-20"}
+        streams = {"A": "tone:?rate=48k&snr_db=40", "hum": "tone:?rate=48k&snr_db=10&offset=-3k"}
         for label, source in streams.items():
             streams[label] = stream = service.stream(source)
-            end = service.until(f"/v1/streams/{stream}", lambda s: s["kept"]["end"] > 24_000)["kept"]["end"]
+            end = service.until(f"/v1/streams/{stream}", lambda s: s["kept"]["end"] > 80_000)["kept"]["end"]
             for i in range(3):
-                span = {"start": end - 4000 * (i + 1), "end": end - 4000 * i}
-                assert service.post("/v1/labels", json={"stream": stream, "label": label} | span).is_success
+                span = {"start": end - 20_000 * (i + 1), "end": end - 20_000 * i}
+                answer = service.post("/v1/labels", json={"stream": stream, "label": label} | span)
+                assert answer.is_success, answer.text
         fitted = service.post("/v1/heads/mine/fit", json={}).json()
-        for label, stream in streams.items():
-            service.until(f"/v1/streams/{stream}", lambda s, label=label: s["latest"]["label"] == label)
+        for stream in streams.values():
+            service.until(f"/v1/streams/{stream}", lambda s: s["head"] == "mine")
     head = load_bundle(next((tmp_path / "data").rglob(f"{fitted['model']}.safetensors"))).heads["mine"]
-    assert head.names.family_of == {"A": "AM", "hiss": "hiss"}
-    assert head.certain == 0.4
-    np.testing.assert_array_equal(head.open_set_1, networks["open_set_1"])
+    assert head.names.family_of == {"A": "AM", "hum": "hum"}
+    assert (head.certain, head.outlier_limit) == (0.4, LIMIT)
+    assert (head.outlier_margin >= 0).all()
     assert head.threshold > 0

@@ -5,15 +5,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from streaming.band.frontend import BandSettings
 from streaming.block import Block, Gap, merge
 from streaming.bundle import Bundle
 from streaming.bundle_meta import Meta
 from streaming.encoder import Encoder, EncoderShape
 from streaming.engine import open_engine
 from streaming.errors import InputError
-from streaming.frontend import FrontEndSettings
-from streaming.intake import LevelSettings
-from streaming.pipeline import FramePipeline, LivePipeline
+from streaming.level import LevelSettings
+from streaming.pipeline import FramePipeline, open_pipeline
 from tests.models import tiny_head
 
 LOST = Gap(100, "overflow", exact=True)
@@ -52,11 +52,11 @@ def pipeline(kind):
     encoder = Encoder(EncoderShape(channels=4, depth=2, reduced=6, outputs=5), seed=1)
     mode = "frame" if kind == "frame" else "live"
     head = tiny_head(encoder, name="a", mode=mode, window=200, hop=50)
-    front_end = FrontEndSettings(agc_samples=300) if kind == "front end" else LevelSettings(agc_samples=300)
+    front_end = BandSettings() if kind == "front end" else LevelSettings(agc_samples=300)
     bundle = Bundle(encoder, {"a": head}, Meta(front_end))
     if kind == "frame":
         return FramePipeline(bundle, head)
-    return LivePipeline(bundle, head, open_engine(encoder, 50))
+    return open_pipeline(bundle, head, open_engine(encoder, 50))
 
 
 @pytest.mark.parametrize("kind", ["level", "front end", "frame"])
@@ -83,7 +83,7 @@ def test_bad_samples_are_refused_where_they_enter_and_nothing_has_changed(kind, 
         tried.push(Block(bad, 30_030, 250e3))
     assert message in str(caught.value)
     rest = Block(x[30_030:], 30_030, 250e3)
-    found, expected = tried.push(rest), same.push(rest)
+    found, expected = (each.push(rest) + each.flush() for each in (tried, same))
     assert found
     for one, other in zip(found, expected, strict=True):
         assert (one.start, one.past) == (other.start, other.past)

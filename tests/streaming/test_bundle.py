@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
+from streaming.band.frontend import BandSettings
 from streaming.bundle import MAX_BYTES, Bundle, encoder_sha256, load_bundle
 from streaming.bundle_meta import Meta
 from streaming.encoder import Encoder, EncoderShape
-from streaming.errors import BundleError
-from streaming.features import COUNT
-from streaming.intake import LevelSettings
-from tests.models import tiny_head
+from streaming.errors import BundleError, InputError
+from streaming.level import LevelSettings
+from tests.models import tiny_head, tiny_projection
 
 SHAPE = EncoderShape(channels=4, depth=2, reduced=6, outputs=5)
 
@@ -141,20 +141,31 @@ def test_a_head_of_another_encoder_is_refused(bundle, tmp_path):
 
 def test_a_head_for_other_embeddings_is_refused(bundle, tmp_path):
     head = replace(bundle.heads["a"], mode="live")
-    meta = Meta(LevelSettings(agc_samples=100), has_features=True)
-    Bundle(bundle.encoder, {"a": head}, meta).save(tmp_path / "x.safetensors")
-    expected = f"takes embeddings of {SHAPE.outputs} entries and this wavetell makes {SHAPE.outputs + COUNT}"
+    banded = replace(bundle, meta=Meta(BandSettings()), projection=tiny_projection())
+    replace(banded, heads={"a": head}).save(tmp_path / "x.safetensors")
+    made = SHAPE.outputs + 4 + 1  # the projection's outputs, and the odds of an outlier
+    expected = f"takes embeddings of {SHAPE.outputs} entries and this wavetell makes {made}"
     assert expected in error_of(tmp_path / "x.safetensors")
-    Bundle(bundle.encoder, bundle.heads, meta).save(tmp_path / "y.safetensors")  # frames have no features
-    assert load_bundle(tmp_path / "y.safetensors").meta.has_features
+    banded.save(tmp_path / "y.safetensors")  # frames have no front end
+    projection = load_bundle(tmp_path / "y.safetensors").projection
+    for name, array in tiny_projection().arrays().items():
+        np.testing.assert_array_equal(projection.arrays()[name], array)
+
+
+def test_a_projection_for_other_features_is_refused(bundle, tmp_path):
+    fitting = tiny_projection()
+    with pytest.raises(InputError, match="features; this wavetell makes"):
+        replace(fitting, mean=fitting.mean[1:])
+    with pytest.raises(InputError, match="do not fit each other"):
+        replace(fitting, layer_2=fitting.layer_2[1:])
 
 
 @pytest.mark.parametrize(
     ("place", "value", "message"),
     [
         ("meta", [1], "the description lacks encoder, heads, meta or sha256"),
-        ("meta.front_end", [1], "meta.front_end.kind is None; it must be level or front end"),
-        ("meta.front_end.kind", "band", "meta.front_end.kind is 'band'; it must be level or front end"),
+        ("meta.front_end", [1], "meta.front_end.kind is None; it must be level or band"),
+        ("meta.front_end.kind", "radio", "meta.front_end.kind is 'radio'; it must be level or band"),
         ("meta.front_end.agc_samples", 0, "meta.front_end.agc_samples is 0; it must be a number of at least"),
         ("meta.front_end.agc_samples", 1e12, "agc_samples is 1000000000000.0; it must be at most 1000000000"),
         ("meta.front_end.agc_samples", float("inf"), "the description has a number that is not finite"),
@@ -162,7 +173,6 @@ def test_a_head_for_other_embeddings_is_refused(bundle, tmp_path):
         ("meta.front_end.agc_samples", True, "agc_samples is True; it must be a number of at least 1"),
         ("meta.front_end.other", 1, "meta.front_end has an entry 'other'; it may have kind, agc_samples"),
         ("meta.other", 1, "meta has an entry 'other'"),
-        ("meta.has_features", 1, "meta.has_features is 1; it must be true or false"),
         ("meta.provenance", "x", "meta.provenance is 'x'; it must be an object"),
         ("meta.provenance.command", "\ud800", "command is '\\ud800'; it must be a text of at most 1,000"),
         ("meta.provenance.command", "a\nb", "must be a text of at most 1,000 printable characters"),
@@ -181,7 +191,7 @@ def test_a_head_for_other_embeddings_is_refused(bundle, tmp_path):
         ("heads.a.hop", True, "head.hop is True; it must be a whole number of at least 1"),
         ("heads.a.gamma", 1e10, "head.gamma is 10000000000.0; it must be at most 1000000000"),
         ("heads.a.classes", "ABC", "head.classes is 'ABC'; it must be a list"),
-        ("heads.a.open_set_1", [1], "open_set_1 must be an array of numbers"),
+        ("heads.a.outlier_limit", "x", "head.outlier_limit is 'x'"),
         ("sha256.encoder", 1, "part encoder does not match its sha256"),
     ],
 )

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from streaming.changes import Changes
 from streaming.encoder import Encoder, EncoderShape
 from streaming.engine import Hops
-from streaming.features import Features
 from streaming.window import Window
 
 HOP = 512
@@ -62,14 +61,3 @@ def test_what_is_kept_is_all_that_a_window_sees(kept):
     fresh.push(Hops(*rows[:, max(5, 8 - kept) : 8]))  # a window holds four hops, three of them from before
     assert np.array_equal(window.push(Hops(*rows[:, 8:])), fresh.push(Hops(*rows[:, 8:])))
     assert window.seen.tolist() == (8 * (min(kept, 8) + np.arange(1, 5))).tolist()
-
-
-@pytest.mark.parametrize("kept", [0, 1, 2, 5])
-def test_what_is_kept_is_all_that_is_measured(kept):
-    x = np.random.default_rng(3).standard_normal((1_000, 2)).astype(np.float32).view(np.complex64)[:, 0]
-    features, fresh = Features(64, 256), Features(64, 256)
-    features.push(x[:600])  # nine hops and a part of the tenth
-    features.keep(kept)
-    begin = 576 - 64 * min(kept, 4)
-    expected = fresh.push(x[begin:])[min(kept, 4) :]
-    assert np.array_equal(features.push(x[600:]), expected)

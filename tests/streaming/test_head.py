@@ -140,5 +140,5 @@ def test_embeddings_of_another_width_are_refused():
     head = head_of(
         SVC(decision_function_shape="ovo").fit(x, label), ("A", "B", "C"), np.zeros(24), np.ones(24)
     )
-    with pytest.raises(InputError, match="expected \\(windows, 24\\)"):
+    with pytest.raises(InputError, match="expected \\(n, 24\\)"):
         head.decide(np.zeros((2, 23), np.float32))

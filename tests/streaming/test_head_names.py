@@ -38,14 +38,6 @@ def head_of(**changes):
     return Head(**{**parts, **changes})
 
 
-def ones(*shape):
-    return np.ones(shape, np.float32)
-
-
-def open_set(*layers):
-    return {f"open_set_{i + 1}": layer for i, layer in enumerate(layers)}
-
-
 def embeddings(*probabilities):
     """Embeddings of which the head says these probabilities."""
     return np.log(np.array(probabilities)).astype(np.float32)
@@ -76,19 +68,14 @@ def test_without_families_a_head_names_classes_only():
 
 
 def test_an_outlier_is_unknown_however_probable():
-    first = np.array([[-1, 0], [0, 1], [2, 0]], np.float32)  # of the last two entries: 2 z2 - 1, and z1
-    second = np.array([[0, 0], [1, 0], [0, 1]], np.float32)
-    third = np.array([[0, 0.5, 1], [0, 0, 1], [1, 0, 0]], np.float32)
-    other = [np.zeros_like(layer) for layer in (first, second, third)]  # its odds are 1 : 2
-    layers = (np.stack(pair) for pair in zip((first, second, third), other, strict=True))
-    head = head_of(**FAMILY, **open_set(*layers), outlier_limit=0.5)
-    z = np.array([[0, 3, 1], [0, -1, 2], [9, 0, 1e6]], np.float32)
-    bent = [(max(2 * min(c, 6.0) - 1, 0), max(b, 0)) for _, b, c in z.tolist()]
-    expected = [(1 + odd - np.log(np.exp(own) + np.exp(0.5)) - np.log(2)) / 2 for odd, own in bent]
-    assert np.allclose(head.outlier_odds(z), expected, atol=1e-5)
-    head = replace(head, threshold=0.0)
-    assert (head.answer(z)[0] < 0).tolist() == [False, True, True]
-    assert head.name_all(z)[0][2].label == UNKNOWN
+    head = head_of(**FAMILY, outlier_limit=0.5)
+    odds = np.array([[0.4], [0.6], [-3.0], [9.0]], np.float32)
+    rows = np.concatenate([CASES, odds], 1)
+    assert [name.label for name in head.name_all(rows)[0]] == ["16QAM", UNKNOWN, UNKNOWN, UNKNOWN]
+    lenient = replace(head, outlier_margin=np.array([0.0, 0.2, 10.0]))  # of a class that was taught later
+    assert [name.label for name in lenient.name_all(rows)[0]] == ["16QAM", "QAM", UNKNOWN, "GMSK"]
+    with pytest.raises(InputError, match="expected \\(n, 4\\)"):
+        head.name_all(CASES)
 
 
 def test_going_past_the_pairs_changes_no_probability():
@@ -103,25 +90,21 @@ def test_going_past_the_pairs_changes_no_probability():
 def test_what_a_head_does_not_have_is_not_written():
     plain = head_of()
     assert not set(OPTIONAL) & (plain.meta().keys() | plain.arrays().keys())
-    rich = head_of(**FAMILY, **open_set(ones(1, 4, 2), ones(1, 3, 2), ones(1, 3, 2)))
+    rich = head_of(**FAMILY, outlier_limit=0.0, outlier_margin=np.zeros(3))
     for head in (plain, rich):
         again = Head.from_arrays(json.loads(json.dumps(head.meta())), head.arrays())
-        assert again.families == head.families
-        assert again.name_all(CASES)[0] == head.name_all(CASES)[0]
+        rows = np.concatenate([CASES, CASES], 1)[:, : head.entries]
+        assert (again.families, again.outlier_limit) == (head.families, head.outlier_limit)
+        assert again.name_all(rows)[0] == head.name_all(rows)[0]
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"families": ("QAM",)}, "1 families; expected 3, one per class"),
-        (open_set(ones(1, 3, 2)), "do not fit"),
-        (open_set(ones(3, 2), ones(3, 2), ones(3, 2)), "do not fit"),
-        (open_set(ones(1, 3, 2), ones(1, 2, 2), ones(1, 3, 2)), "do not fit"),
-        (open_set(ones(1, 3, 2), ones(2, 3, 2), ones(1, 3, 2)), "do not fit"),
-        (open_set(ones(1, 5, 2), ones(1, 3, 2), ones(1, 3, 2)), "do not fit"),
-        (open_set(ones(1, 3, 2), ones(1, 3, 2), ones(1, 3, 1)), "do not fit"),
+        ({"outlier_margin": np.zeros(2)}, "outlier_margin has shape"),
     ],
 )
-def test_families_and_open_set_layers_that_do_not_fit_are_refused(changes, message):
+def test_families_and_margins_that_do_not_fit_are_refused(changes, message):
     with pytest.raises(InputError, match=message):
         head_of(**changes)

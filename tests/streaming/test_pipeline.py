@@ -14,8 +14,8 @@ from streaming.bundle_meta import Meta
 from streaming.encoder import Encoder, EncoderShape, iq
 from streaming.engine import open_engine
 from streaming.errors import ConfigError
-from streaming.intake import LevelSettings
-from streaming.pipeline import FramePipeline, LivePipeline, choose_head
+from streaming.level import LevelSettings
+from streaming.pipeline import FramePipeline, LevelPipeline, choose_head
 from tests.models import tiny_head
 
 SHAPE = EncoderShape(channels=4, depth=2, reduced=6, outputs=5)  # sees 29 samples
@@ -35,7 +35,7 @@ def bundle():
 
 
 def live(bundle):
-    return LivePipeline(bundle, bundle.heads["live"], open_engine(bundle.encoder, hop=HOP, backend="torch"))
+    return LevelPipeline(bundle, bundle.heads["live"], open_engine(bundle.encoder, hop=HOP, backend="torch"))
 
 
 def blocks(samples, cuts=(), first=0, freq_hz=None):

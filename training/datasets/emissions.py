@@ -25,9 +25,9 @@ from scipy import fft
 
 from streaming.band.bank import Bank, Channel
 from streaming.band.box import Box
-from streaming.band.features import COUNT, MOST, SHORTEST, describe
 from streaming.band.frontend import Band, BandSettings, Piece
 from streaming.block import Block, Samples
+from streaming.features import COUNT, MOST, SHORTEST, describe
 from streaming.files import write_whole
 from training.progress import Progress
 from training.signals.classes import CLASSES, NOISE, log_uniform
@@ -39,7 +39,7 @@ from training.signals.wide import Emitted, draw
 FRONT_END = BandSettings()  # of the model `radio`
 OUTLIER = "outlier"
 HEARD = tuple(name for name in CLASSES if name != NOISE)
-LENGTH = 2**14, 2**17  # samples of a recording, log-uniform
+LENGTH = 2**14, 2**18  # samples of a recording, log-uniform
 SNR_DB = (0.0, 45.0)
 NEIGHBOUR = 0.15  # share of recordings with another emission in the band
 PART_OF = 0.3  # share of examples that are a part of the evidence
@@ -144,7 +144,7 @@ def noise_evidence(rng: np.random.Generator, length: int) -> tuple[Samples, floa
     """A track that noise made, or any part of the band."""
     rate_hz = float(rng.choice(NOISE_RATES_HZ))
     x = receive(draw(NOISE, rng, samples=length, rate_hz=rate_hz), rng, 0.0)
-    if rng.random() < 0.5:
+    if rng.random() < 0.3:
         x = channel_filtered(x, rng)
     tracks = find(x, rate_hz)
     if tracks and rng.random() < 0.7:

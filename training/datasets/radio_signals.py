@@ -15,12 +15,13 @@ from itertools import chain, repeat
 import numpy as np
 from numpy.typing import NDArray
 
+from streaming.agc import normalise
+from streaming.band.frontend import Band, Piece
 from streaming.block import Block, Samples
 from streaming.errors import InputError
-from streaming.follower import Piece
-from streaming.frontend import FrontEnd
+from training.datasets.emissions import FRONT_END
 from training.datasets.frames import Frames
-from training.pretraining.radio import FRONTEND, RATE_HZ
+from training.pretraining.radio import RATE_HZ
 from training.progress import Progress
 from training.signals.classes import NOISE, check_class
 from training.signals.conditions import Conditions
@@ -76,13 +77,14 @@ def through(emission: Emission, samples: int, conditions: Conditions, seed: int)
     rng = np.random.default_rng([seed, 5])
     pause = int(rng.integers(*PAUSE))
     plan = chain([Part(Emission(NOISE, conditions, rng), pause)], repeat(Part(emission, LONGEST), 1))
-    stream, front, index = Stream(plan, conditions, seed), FrontEnd(FRONTEND), 0
-    held = list[Samples]()
+    stream, front, index = Stream(plan, conditions, seed), Band(FRONT_END), 0
+    held = dict[int, list[Samples]]()
     while len(heard := stream.next(CHUNK)):
         for item in front.push(Block(heard, index, RATE_HZ)):
             if isinstance(item, Piece):
-                held = [item.samples] if item.begins else [*held, item.samples]
+                held[item.track] = [*([] if item.begins else held[item.track]), item.samples]
         index += len(heard)
-        if sum(map(len, held)) >= samples:
-            return np.concatenate(held)[:samples]
+        for parts in held.values():
+            if sum(map(len, parts)) >= samples:
+                return normalise(np.concatenate(parts)[:samples])
     return None

@@ -28,7 +28,7 @@ def sigmf_stretches(folder: Path) -> Iterator[LabelledStretch]:
     from hardware.sigmf_file import find_pair
 
     for meta in sorted(folder.rglob("*.sigmf-meta")):
-        annotations = find_pair(meta).metadata.get_annotations()
+        annotations = find_pair(meta).metadata.annotations
         if not any(note.get("core:label") for note in annotations):
             continue
         recording = read_recording(meta)

@@ -6,6 +6,7 @@ the likelihood limit. Test frames are drawn with seeds of their own, after every
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from streaming.bundle import Bundle
 from streaming.encoder import Encoder
 from streaming.errors import ConfigError
 from streaming.head import Head, Mode
+from streaming.level import LevelSettings
 from training.datasets.synthetic import Client, SyntheticFrames, make_frames
 from training.evaluation.accuracy import Accuracy, mean_share
 from training.evaluation.cumulants import cumulants
@@ -88,10 +90,14 @@ def word(seed: int, number: int, purpose: int) -> int:
     return int(np.random.SeedSequence([seed, number, purpose]).generate_state(1, np.uint64)[0])
 
 
-def embedder(encoder: Encoder, mode: Mode, window: int, hop: int, agc_samples: float) -> Embed:
+def embedder(bundle: Bundle, mode: Mode, window: int, hop: int) -> Embed:
     """The function from samples to embeddings in this mode."""
+    encoder, front_end = bundle.encoder, bundle.meta.front_end
     if mode == "frame":
         return lambda iq: embed_frames(encoder, iq)
+    if not isinstance(front_end, LevelSettings):
+        raise ConfigError(f"model {bundle.name} finds emissions in a band; frames are not for it")
+    agc_samples = front_end.agc_samples
     return lambda iq: embed_live(encoder, iq, hop=hop, window=window, agc_samples=agc_samples)
 
 
@@ -142,8 +148,7 @@ def model_row(
         raise ConfigError(
             f"model {bundle.name} has no {mode} head {clients[0].name!r}; wavetell fit makes one"
         )
-    agc_samples = bundle.meta.front_end.agc_samples
-    embed = embedder(bundle.encoder, mode, first.window, first.hop, agc_samples)
+    embed = embedder(bundle, mode, first.window, first.hop)
     name = "model" if mode == "frame" else f"model, live with {past} samples of past"
     return head_row(name, heads, clients, embed, seed, past)
 
@@ -151,8 +156,7 @@ def model_row(
 def untrained_row(encoder: Encoder, clients: Sequence[Client], seed: int) -> Row:
     """Heads on an untrained encoder of the same shape, fitted on the same labels."""
     fresh = Encoder(encoder.shape, seed=seed)
-    embed = embedder(fresh, "frame", clients[0].signal.samples, clients[0].signal.samples, 1)
-    return fitted_row("untrained encoder", clients, embed, seed)
+    return fitted_row("untrained encoder", clients, partial(embed_frames, fresh), seed)
 
 
 def cumulant_row(clients: Sequence[Client], seed: int) -> Row:

@@ -1,37 +1,78 @@
-"""How good a head of the model `radio` is: by SNR, class and family, how well calibrated, what is unknown."""
+"""How good a head of the model `radio` is: by SNR, class and family, how well calibrated, what is unknown.
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+Emissions are made, found and embedded on every core; see `training.datasets.held_out`.
+"""
+
+import multiprocessing as mp
+import os
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import cache, partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streaming.features import COUNT
+from streaming.band.embedding import EmissionEmbedder
 from streaming.head import Head
-from training.datasets.radio_signals import Signals, make_signals
+from streaming.pipeline import choose_head
+from streaming.prediction import UNKNOWN
+from training.datasets.held_out import Recording, evidence_of
 from training.evaluation.accuracy import Accuracy
-from training.heads.open_set import OpenSetData
-from training.heads.radio_fit import FALSE_ALARMS, LENGTH, with_open_set
-from training.heads.search import Labels
+from training.evaluation.exam.sets import opened
+from training.progress import Progress
 from training.signals.classes import FAMILIES
-from training.signals.conditions import Conditions
 
-TEST = 1_000_002  # second word of a seed: what the signals are for
 EDGES_DB = (0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0)
 HIGH_DB = 10.0  # the accuracy of families is judged from here on
 BINS = 15  # of probability, for the calibration error
-Embeddings = NDArray[np.float32]
+Rows = NDArray[np.float32]
 Real = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 
-def test_signals(each: int, seed: int, classes: Sequence[str]) -> Signals:
-    """Fresh emissions: other seeds, so other symbol rates, offsets, channels, receivers and messages."""
-    word = int(np.random.SeedSequence([seed, TEST]).generate_state(1, np.uint32)[0])
-    counts = [each] * len(classes)
-    return make_signals(
-        classes, counts, samples=LENGTH, conditions=Conditions(snr_db=(EDGES_DB[0], EDGES_DB[-1])), seed=word
-    )
+@dataclass(frozen=True)
+class Embedded:
+    """Emissions of a set that were found, as a model embeds them; `missed_db` are the SNRs of the others."""
+
+    rows: Rows  # (n, entries)
+    number: NDArray[np.int64]  # (n,), in the set
+    snr_db: Real  # (n,)
+    missed_db: Real  # (m,)
+
+
+def embed_all(model: str, make: Callable[[int], Recording], count: int, what: str) -> Embedded:
+    """The first `count` emissions of a set; `make` must be something that a process can be sent."""
+    cores = len(os.sched_getaffinity(0))
+    found, missed = list[tuple[Rows, int, float]](), list[float]()
+    with ProcessPoolExecutor(cores, mp.get_context("spawn")) as pool, Progress(what, count) as progress:
+        made = pool.map(partial(embed_one, model, make), range(count), chunksize=4)
+        for number, (row, snr_db) in enumerate(made):
+            if row is None:
+                missed.append(snr_db)
+            else:
+                found.append((row, number, snr_db))
+            progress.to(number + 1)
+    rows, numbers, snrs_db = zip(*found, strict=True)
+    return Embedded(np.stack(rows), np.array(numbers), np.array(snrs_db), np.array(missed))
+
+
+def embed_one(model: str, make: Callable[[int], Recording], number: int) -> tuple[Rows | None, float]:
+    """The embedding of one emission, None where it was not found, and its SNR."""
+    recording = make(number)
+    evidence = evidence_of(recording)
+    row = None if evidence is None else embedder_of(model).push([evidence])[0]
+    return row, recording.snr_db
+
+
+@cache
+def embedder_of(model: str) -> EmissionEmbedder:
+    """The model's embedder, once per process."""
+    bundle, engine = opened(model)
+    return EmissionEmbedder(bundle, engine, choose_head(bundle, "", "live").window)
 
 
 @dataclass(frozen=True)
@@ -43,23 +84,23 @@ class Judged:
     family: NDArray[np.str_]  # (n,), the likeliest
     sure: Real  # (n,), probability of what was said
     family_sure: Real  # (n,)
-    refused: NDArray[np.bool_]  # (n,)
-    snr_db: NDArray[np.float32]  # (n,)
+    refused: Flags  # (n,)
+    snr_db: Real  # (n,)
 
     @property
-    def right(self) -> NDArray[np.bool_]:
+    def right(self) -> Flags:
         """Of the class."""
         return np.asarray(self.truth == self.said)
 
     @property
-    def family_right(self) -> NDArray[np.bool_]:
+    def family_right(self) -> Flags:
         """Of the family."""
         return np.asarray(np.array([FAMILIES[name] for name in self.truth.tolist()]) == self.family)
 
 
-def judge(head: Head, embeddings: Embeddings, truth: Sequence[str], snr_db: NDArray[np.float32]) -> Judged:
+def judge(head: Head, rows: Rows, truth: Sequence[str], snr_db: Real) -> Judged:
     """The head's answers for these embeddings."""
-    chosen, probabilities = head.answer(embeddings)
+    chosen, probabilities = head.answer(rows)
     together = head.names.family_probabilities(probabilities)
     return Judged(
         np.array(truth),
@@ -72,104 +113,53 @@ def judge(head: Head, embeddings: Embeddings, truth: Sequence[str], snr_db: NDAr
     )
 
 
-def summary(judged: Judged) -> dict[str, object]:
-    """All figures, as JSON."""
+def summary(judged: Judged, missed_db: Real) -> dict[str, Any]:
+    """All figures, as JSON; those that end in `high` are from 10 dB on."""
     high = judged.snr_db >= HIGH_DB
-    families = np.array([FAMILIES[name] for name in judged.truth.tolist()])
-    bins = list(pairwise(EDGES_DB))
+    names = list(dict.fromkeys(judged.truth.tolist()))
     return {
-        "signals": len(judged.truth),
-        "class": share(judged.right),
-        "family": share(judged.family_right),
+        "emissions": len(judged.truth) + len(missed_db),
         "class_high": share(judged.right[high]),
         "family_high": share(judged.family_right[high]),
+        "named_high": share((judged.family_right & ~judged.refused)[high]),
+        "unknown": share(judged.refused),
+        "unknown_high": share(judged.refused[high]),
+        "missed": share(np.repeat([True, False], [len(missed_db), len(judged.truth)])),
+        "missed_high": share(np.repeat([True, False], [int(np.sum(missed_db >= HIGH_DB)), int(high.sum())])),
         "ece_class": expected_error(judged.sure, judged.right),
         "ece_family": expected_error(judged.family_sure, judged.family_right),
-        "refused": share(judged.refused),
         "by_snr": [
-            {
-                "from_db": low,
-                "to_db": up,
-                "class": share(judged.right[m]),
-                "family": share(judged.family_right[m]),
-            }
-            for low, up in bins
+            {"from_db": low, "to_db": up} | both(judged, m)
+            for low, up in pairwise(EDGES_DB)
             if (m := (judged.snr_db >= low) & (judged.snr_db < up)).any()
         ],
         "by_class_high": {
-            name: {"class": share(judged.right[m]), "family": share(judged.family_right[m])}
-            for name in dict.fromkeys(judged.truth.tolist())
-            if (m := high & (judged.truth == name)).any()
+            name: both(judged, m) for name in names if (m := high & (judged.truth == name)).any()
         },
-        "by_family_high": {
-            name: share(judged.family_right[m])
-            for name in dict.fromkeys(families.tolist())
-            if (m := high & (families == name)).any()
+        "confusion_high": {
+            name: dict(Counter(np.where(judged.refused, UNKNOWN, judged.said)[m].tolist()).most_common())
+            for name in names
+            if (m := high & (judged.truth == name)).any()
         },
     }
 
 
-def share(right: NDArray[np.bool_]) -> dict[str, float]:
+def both(judged: Judged, among: Flags) -> dict[str, dict[str, float]]:
+    """Right classes and families among some."""
+    return {"class": share(judged.right[among]), "family": share(judged.family_right[among])}
+
+
+def share(right: Flags) -> dict[str, float]:
     """Per cent, with its 95 % interval."""
     accuracy = Accuracy.of(right)
     low, high = accuracy.interval
     return {"percent": 100 * accuracy.share, "low": 100 * low, "high": 100 * high}
 
 
-def expected_error(sure: Real, right: NDArray[np.bool_]) -> float:
+def expected_error(sure: Real, right: Flags) -> float:
     """ECE = sum over bins of (n_b / n) |mean probability - share right|, bins of equal width."""
     number = np.minimum((sure * BINS).astype(int), BINS - 1)
     gaps = [
         abs(float(np.sum(sure[number == b]) - np.sum(right[number == b]))) for b in np.unique(number).tolist()
     ]
     return float(sum(gaps) / len(sure))
-
-
-def unseen(
-    head: Head,
-    data: OpenSetData,
-    test: tuple[Embeddings, Labels, NDArray[np.float32]],
-    classes: Sequence[str],
-    like: bool = True,
-) -> dict[str, dict[str, float]]:
-    """Each family in turn left out of the training data: what share of each of its classes is called unknown.
-
-    Outliers that are made of it, and those `like` it, are left out, too. `false alarms` beside it is the
-    share of the other classes' test signals that is called unknown; both also from 10 dB on. `flagged_at_5`
-    is what would be found from 10 dB on with 5 % false alarms there.
-    """
-    out: dict[str, dict[str, float]] = {}
-    embeddings, labels, snr_db = test
-    high = snr_db >= HIGH_DB
-    family = np.array([FAMILIES[name] for name in classes])
-    for left_out in dict.fromkeys(family.tolist()):
-        left = data.without(left_out, like)
-        blind = with_open_set(standardised(head, left), left, FALSE_ALARMS, 0)
-        odds = blind.outlier_odds(embeddings)
-        refused, mine = odds > blind.outlier_limit, family[labels] == left_out
-        exact = odds > np.quantile(odds[~mine & high], 1 - FALSE_ALARMS)
-        for index in np.unique(labels[mine]).tolist():
-            own = labels == index
-            out[classes[index]] = {
-                "flagged": percent(refused[own]),
-                "false alarms": percent(refused[~mine]),
-                "flagged_high": percent(refused[own & high]),
-                "false alarms_high": percent(refused[~mine & high]),
-                "flagged_at_5": percent(exact[own & high]),
-            }
-    return out
-
-
-def standardised(head: Head, data: OpenSetData) -> Head:
-    """The head with features standardised by these data, for its open-set detector alone."""
-    mean, scale = data.known.mean(0), data.known.std(0) + 1e-6
-    return replace(
-        head,
-        mean=np.concatenate([head.mean[:-COUNT], mean]).astype(head.mean.dtype),
-        scale=np.concatenate([head.scale[:-COUNT], scale]).astype(head.scale.dtype),
-    )
-
-
-def percent(found: NDArray[np.bool_]) -> float:
-    """The share in per cent."""
-    return 100 * float(np.mean(found))

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
+from streaming.bundle import Bundle
 from streaming.errors import InputError
-from streaming.features import COUNT
 from streaming.head import STEPS, Head, Mode
 from training.heads.calibration import best_penalty, calibrate, softmax
 from training.heads.search import PATIENCE, Labels, Real, Search, choose, fit_machine, kernel_matrix
@@ -59,17 +59,17 @@ def fit_head(
     identity: Identity,
     search: Search | None = None,
     weights: Real | None = None,
-    units: tuple[Real, Real] | None = None,
 ) -> Fit:
     """The best head of the search, fitted on these labels (n,) of embeddings (n, D).
 
     Classes without a label are left out of the head: a station answers only what it was taught. ``weights``
-    (D,) weigh the standardised entries of an embedding; ``units`` are the mean and scale (D,) of another head
-    to standardise by instead.
+    (D,) weigh the standardised entries of an embedding.
     """
     search = search or Search()
     embeddings, labels, classes = checked(embeddings, labels, identity, search)
-    mean, scale = units or own_units(embeddings, weights)
+    mean = embeddings.mean(0, dtype=np.float64)
+    scale = embeddings.std(0, dtype=np.float64)
+    scale = np.where(scale > 1e-9 * np.abs(mean) + 1e-30, scale, 1.0) / (1.0 if weights is None else weights)
     x = np.clip(np.rint((embeddings - mean) / scale * STEPS) / STEPS, -60, 60)  # (n, D), exact in float16
     products = x @ x.T  # (n, n)
     unit = 1 / (x.shape[1] * x.var()) if search.kernel == "rbf" else 1.0
@@ -103,17 +103,22 @@ def fit_head(
     return Fit(head, C, multiple, right, log_loss, len(labels))
 
 
-def own_units(embeddings: NDArray[np.float32], weights: Real | None) -> tuple[Real, Real]:
-    """Mean and scale (D,) that standardise these embeddings."""
-    mean = embeddings.mean(0, dtype=np.float64)
-    scale = embeddings.std(0, dtype=np.float64)
-    scale = np.where(scale > 1e-9 * np.abs(mean) + 1e-30, scale, 1.0)
-    return mean, scale / (1.0 if weights is None else weights)
+def fit_live(
+    bundle: Bundle,
+    rows: NDArray[np.float32],
+    labels: Labels,
+    identity: Identity,
+    search: Search | None = None,
+) -> Fit:
+    """The same for live embeddings (n, entries) of a model.
 
-
-def feature_weights(width: int) -> Real:
-    """The weight of each entry of an embedding: the encoder's outputs, then the features."""
-    return np.repeat([ENCODED, 1.0], [width - COUNT, COUNT])
+    Behind a projection the last entry, the odds of an outlier, is not fitted, and the projection's outputs
+    weigh more than the encoder's.
+    """
+    if bundle.projection is None:
+        return fit_head(rows, labels, identity, search)
+    weights = np.repeat([ENCODED, 1.0], [bundle.encoder.shape.outputs, bundle.projection.outputs])
+    return fit_head(rows[:, :-1], labels, identity, search, weights)
 
 
 def checked(

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from streaming.band.features import COUNT
-from streaming.band.projection import Projection
+from streaming.features import COUNT
 from streaming.open_set import FARTHEST
+from streaming.projection import Projection
 from training.progress import Progress
 from training.signals.classes import FAMILIES
 

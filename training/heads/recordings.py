@@ -1,6 +1,7 @@
 """Heads from labelled recordings, each stretch as a model's front end finds it."""
 
 import logging
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from streaming.errors import ConfigError, InputError
 from streaming.head import Head
 from training.datasets import open_stretches
 from training.datasets.partition import label_budget
-from training.heads.fit import Fit, Identity, feature_weights, fit_head
+from training.heads.fit import Fit, Identity, fit_live
 from training.heads.search import Search
 from training.signals.classes import NOISE
 
@@ -46,6 +47,5 @@ def fit_recordings(
         keep = label_budget(labels, most, search.seed)
         labels, rows = labels[keep], rows[keep]
     identity = Identity(name, classes, "live", like.window, like.hop, encoder_sha256(bundle.encoder))
-    return fit_head(
-        rows, labels, identity, search, feature_weights(rows.shape[1]) if bundle.meta.has_features else None
-    )
+    fit = fit_live(bundle, rows, labels, identity, search)
+    return replace(fit, head=replace(fit.head, outlier_limit=like.outlier_limit))

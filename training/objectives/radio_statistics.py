@@ -18,8 +18,8 @@ import torch
 from torch import Tensor
 
 from streaming.encoder import iq
+from training.datasets.emissions import HEARD
 from training.datasets.radio_signals import make_signals
-from training.pretraining.radio import HEARD
 from training.signals.conditions import Conditions
 
 LAGS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32)

@@ -16,12 +16,13 @@ from pathlib import Path
 
 import numpy as np
 
+from streaming.agc import normalise
+from streaming.band.frontend import Band, Piece
 from streaming.block import Block, Samples
 from streaming.errors import ConfigError
 from streaming.files import write_whole
-from streaming.follower import Piece
-from streaming.frontend import FrontEnd, FrontEndSettings
-from training.signals.classes import CLASSES, FAMILIES, NOISE, check_class
+from training.datasets.emissions import FRONT_END, HEARD
+from training.signals.classes import FAMILIES, check_class
 from training.signals.conditions import Conditions
 from training.signals.stream import Stream, at_random
 
@@ -29,8 +30,6 @@ RATE_HZ = 250e3  # of the simulated receivers; the generator's frequencies are r
 CHUNK = 65_536  # samples pushed at a time; without effect on the result
 EMISSION = (10_000, 60_000)  # samples an emission lasts
 FRAMES_A_SIGNAL = 2  # at most: many signals teach more than many frames of one
-FRONTEND = FrontEndSettings()
-HEARD = tuple(name for name in CLASSES if name != NOISE)  # noise gives no signal, so it is never encoded
 
 
 @dataclass(frozen=True)
@@ -110,15 +109,14 @@ def heard(classes: list[str], conditions: Conditions, seed: int) -> Iterator[Sam
 
 
 def signals(blocks: Iterable[Block]) -> Iterator[Samples]:
-    """What the front end finds in a stream: the samples of one signal after the other."""
-    front, held = FrontEnd(FRONTEND), list[Samples]()
+    """What the front end finds in a stream: the samples of one track after the other, at unit power."""
+    band, held = Band(FRONT_END), dict[int, list[Samples]]()
     for block in chain(blocks, [None]):
-        for item in front.flush() if block is None else front.push(block):
+        for item in band.flush() if block is None else band.push(block):
             if not isinstance(item, Piece):
                 continue
-            if item.begins and held:
-                yield np.concatenate(held)
-                held = []
-            held.append(item.samples)
-    if held:
-        yield np.concatenate(held)
+            if item.begins:
+                held[item.track] = []
+            held[item.track].append(item.samples)
+            if item.ends and len(samples := np.concatenate(held.pop(item.track))):
+                yield normalise(samples)

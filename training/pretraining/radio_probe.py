@@ -10,8 +10,8 @@ from sklearn.svm import SVC
 
 from streaming.encoder import Encoder
 from training.datasets.augment import at_level
+from training.datasets.emissions import HEARD
 from training.datasets.radio_signals import Signals, make_signals
-from training.pretraining.radio import HEARD
 from training.signals.classes import FAMILIES
 from training.signals.conditions import Conditions
 

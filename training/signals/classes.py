@@ -33,7 +33,7 @@ FAMILIES = {
     **dict.fromkeys(("OOK", "4ASK", "4PAM"), "ASK"),
     **dict.fromkeys(("BPSK", "QPSK", "OQPSK", "pi/4-DQPSK", "8PSK"), "PSK"),
     **dict.fromkeys(("16QAM", "64QAM", "256QAM", "16APSK", "32APSK"), "QAM"),
-    **dict.fromkeys(("2FSK", "4FSK", "GFSK", "MSK", "GMSK"), "FSK"),
+    **dict.fromkeys(("2FSK", "4FSK", "MFSK", "GFSK", "MSK", "GMSK"), "FSK"),
     **dict.fromkeys(("AM-DSB", "AM-DSB-SC", "SSB"), "AM"),
     **dict.fromkeys(("NBFM", "WBFM"), "FM"),
     "OFDM": "OFDM",
@@ -47,6 +47,7 @@ CLASSES = tuple(FAMILIES)
 KEYED: dict[str, tuple[tuple[float, float], tuple[float, float]]] = {
     "2FSK": ((0.7, 6.0), (np.inf, np.inf)),
     "4FSK": ((0.25, 1.2), (np.inf, np.inf)),
+    "MFSK": ((0.25, 1.2), (np.inf, np.inf)),
     "GFSK": ((0.3, 1.0), (0.3, 0.8)),
     "MSK": ((0.5, 0.5), (np.inf, np.inf)),
     "GMSK": ((0.5, 0.5), (0.2, 0.5)),
@@ -133,7 +134,8 @@ def make_keyed(name: str, rng: np.random.Generator) -> ContinuousPhase:
     index, bt = log_uniform(rng, *indices), products[0]
     if np.isfinite(bt):
         bt = round(rng.uniform(*products), 2)
-    levels = np.array([-3, -1, 1, 3] if name == "4FSK" else [-1, 1], np.complex64)
+    tones = {"4FSK": 4, "MFSK": 8}.get(name, 2)
+    levels = np.arange(1.0 - tones, tones, 2).astype(np.complex64)
     slowest = max(2.0, (index * (len(levels) - 1) + 2) / 0.8)  # the tones must fit into the rate
     coded = name == "2FSK" and rng.random() < 0.4
     symbols: Symbols = Coded(levels, "manchester", rng) if coded else Even(levels, rng)

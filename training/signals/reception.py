@@ -19,6 +19,7 @@ from streaming.block import Samples
 from training.signals import faults as fault
 from training.signals.classes import NOISE, log_uniform
 from training.signals.fading import Fading
+from training.signals.phasor import phasor
 from training.signals.wide import Emitted, draw
 
 REFERENCE = 1 / 256  # narrowest band, as a part of the rate, that an SNR is stated for
@@ -29,6 +30,7 @@ class Faults:
     """Shares of receivers with a fault."""
 
     fading: float = 0.4
+    beat: float = 0.12  # a steady carrier within the emission's band
     impulses: float = 0.08  # of ignitions and switched supplies
     shape: float = 0.5  # a floor that is not flat
     spurs: float = 0.3
@@ -42,7 +44,7 @@ class Faults:
     audio: float = 0.05  # through an SSB receiver's audio; only where the emission lies above zero
 
 
-IDEAL = Faults(*[0.0] * 12)
+IDEAL = Faults(*[0.0] * 13)
 TYPICAL = Faults()
 
 
@@ -61,6 +63,8 @@ def receive(
     there = emitted.name != NOISE
     if there and rng.random() < faults.fading:
         x = faded(rng, x, emitted)
+    if there and rng.random() < faults.beat:
+        x = x + beat(rng, emitted, snr_db)
     for other, other_db in neighbours:
         x = x + at_level(other, other_db)
     x = x + rng.standard_normal(2 * n, dtype=np.float32).view(np.complex64) * np.float32(np.sqrt(0.5))
@@ -105,6 +109,14 @@ def at_level(emitted: Emitted, snr_db: float) -> Samples:
     """Scaled for this SNR in the occupied band, over noise of unit power in the whole."""
     width = max((emitted.upper_hz - emitted.lower_hz) / emitted.rate_hz, REFERENCE)
     return emitted.samples * np.float32(np.sqrt(10 ** (snr_db / 10) * width))
+
+
+def beat(rng: np.random.Generator, emitted: Emitted, snr_db: float) -> Samples:
+    """A spur, a leaking oscillator or another sender's carrier, 8 to 30 dB below the emission."""
+    width = max((emitted.upper_hz - emitted.lower_hz) / emitted.rate_hz, REFERENCE)
+    level = np.float32(np.sqrt(10 ** ((snr_db - rng.uniform(8, 30)) / 10) * width))
+    place = rng.uniform(emitted.lower_hz, emitted.upper_hz) / emitted.rate_hz
+    return level * phasor(place * np.arange(float(len(emitted.samples))) + rng.random())
 
 
 def faded(rng: np.random.Generator, x: Samples, emitted: Emitted) -> Samples:

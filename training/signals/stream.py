@@ -18,6 +18,7 @@ from training.signals.emission import SEGMENT, Emission
 from training.signals.receiver import Receiver
 
 RAMP = 16  # samples over which an emission begins and ends
+SPUR = "spur"  # label of a tone that the receiver itself makes
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class Label:
     symbol_rate: float  # NaN where there are no symbols
     offset: float  # of the occupied band's centre
     bandwidth: float  # occupied, 99 %
+    emission: int | None = None  # labels of one transmitter share it
+    bursts: Sequence[tuple[int, int]] = ()  # begin and end of each, where it pauses
 
 
 class Stream:

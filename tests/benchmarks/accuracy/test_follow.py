@@ -1,38 +1,26 @@
-"""The delay is counted from the true change to the first of stable right answers."""
+"""The delay is counted from the true change to the first right answer that stays."""
 
 import numpy as np
 import pytest
 
-from benchmarks.accuracy.follow import delay, quantile
-from benchmarks.accuracy.forgetting import Follower, Heard, Trial, cut, found_window, on_paper
-from streaming.bundle import Bundle
-from streaming.bundle_meta import Meta
-from streaming.changes import Changes
-from streaming.encoder import Encoder, EncoderShape
-from streaming.engine import Hops, open_engine
-from streaming.intake import LevelSettings
-from tests.models import tiny_head
-
-HOP, WINDOW = 50, 200
+from benchmarks.accuracy.follow import Answer, as_text, ask, cut, delay, end_of, make_trial, quantile
 
 
-@pytest.fixture(scope="module")
-def model():
-    encoder = Encoder(EncoderShape(channels=4, depth=2, reduced=6, outputs=5), seed=1)
-    head = tiny_head(encoder, name="live", mode="live", window=WINDOW, hop=HOP)
-    bundle = Bundle(encoder, {"live": head}, Meta(LevelSettings(agc_samples=500.0)), "tiny")
-    return Follower(bundle, head, open_engine(encoder, HOP, "torch"))
+def answers(*labels):
+    """One per 50 samples."""
+    return [Answer(50.0 * (1 + i), label) for i, label in enumerate(labels)]
 
 
-def test_the_delay_ends_with_the_first_of_stable_answers():
-    labels = np.array([0, 0, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1])
-    assert delay(labels, 1, change=100.0, hop=50, stable=3) == 5 * 50 - 100
-    assert delay(labels, 1, change=100.0, hop=50, stable=4) == 9 * 50 - 100
-    assert delay(labels, 1, change=100.0, hop=50, stable=5) == np.inf
+def test_the_delay_ends_with_the_first_right_answer_that_no_wrong_one_follows_within_a_window():
+    said = answers("A", "A", "B", "A", "B", "B", None, "B", "B", "B", "B")
+    assert delay(said, "B", change=100.0, window=40) == 3 * 50 - 100
+    assert delay(said, "B", change=100.0, window=60) == 5 * 50 - 100
+    assert delay(said, "B", change=100.0, window=150) == 8 * 50 - 100
+    assert delay(said, "C", change=100.0, window=10) == np.inf
 
 
 def test_right_answers_before_the_change_do_not_count():
-    assert delay(np.ones(10, int), 1, change=220.0, hop=50, stable=2) == 250 - 220
+    assert delay(answers(*"BBBBBBBB"), "B", change=220.0, window=100) == 250 - 220
 
 
 def test_quantiles_take_what_never_came_as_infinite():
@@ -40,34 +28,40 @@ def test_quantiles_take_what_never_came_as_infinite():
     assert quantile([1.0, 2.0, float("inf")], 0.9) == np.inf
 
 
-def test_a_trial_is_the_first_class_then_the_second(model):
-    trial = on_paper(model.bundle, ("BPSK", "QPSK"), 30.0, seed=1)
-    squared = trial.samples.astype(complex) ** 2
-    at = round(trial.change)
-    turns = np.exp(-4j * np.pi * 1e-4 * np.arange(len(squared)))
-    before, after = abs((squared * turns)[:at].mean()), abs((squared * turns)[at:].mean())
-    assert before > 0.9
-    assert after < 0.1
+@pytest.fixture(scope="module")
+def trial():
+    return make_trial(0.4, ("BPSK", "QPSK"), 20.0, seed=1)
 
 
-def heard(total):
-    """Hops with these features; the samples do not count where a model has no features."""
-    return Heard(np.zeros(len(total) * HOP, np.complex64), Hops(total, total))
+def test_a_trial_is_the_first_class_then_the_second(trial):
+    samples = np.concatenate([piece.samples for piece in trial.pieces]).astype(complex)
+    at = round((trial.change - trial.pieces[0].start) / trial.step)
+    before, after = (np.square(part) / np.mean(np.abs(part) ** 2) for part in (samples[:at], samples[at:]))
+    line = [np.abs(np.fft.fft(part)).max() / len(part) for part in (before, after)]
+    assert line[0] > 0.5  # the square of BPSK keeps a carrier
+    assert line[1] < 0.1
 
 
-def test_once_a_change_is_found_only_the_newest_hops_count(model):
-    total = np.random.default_rng(3).standard_normal((240, 6)).astype(np.float32)
-    total[180:] += 4
-    (at,) = model.changes(heard(total))
-    trial = Trial(("A", "B"), np.zeros(0, np.complex64), 3000.0, 1.0, 1.0)
-    found, plain = found_window(model, trial, heard(total)), model.labels(heard(total), False)
-    assert (found[: at - 1] == plain[: at - 1]).all()
-    since = heard(total[at - Changes(HOP).recent :])
-    assert (found[at - 1 :] == model.labels(since, True)[Changes(HOP).recent - 1 :]).all()
+def test_what_is_cut_restarts_at_the_change_and_loses_nothing(trial):
+    pieces = cut(trial)
+    assert len(pieces) == len(trial.pieces) + 1
+    (begun,) = [piece for piece in pieces[1:] if piece.begins]
+    assert begun.begins == "change"
+    assert begun.start == pytest.approx(trial.change, abs=trial.step)
+    whole = np.concatenate([piece.samples for piece in trial.pieces])
+    assert np.array_equal(np.concatenate([piece.samples for piece in pieces]), whole)
+    assert end_of(pieces) == pytest.approx(end_of(trial.pieces))
 
 
-def test_an_emptied_window_sees_nothing_from_before(model):
-    rng = np.random.default_rng(4)
-    old, new = rng.standard_normal((2, 20, 6)).astype(np.float32)
-    both = heard(np.concatenate([old, new]))
-    np.testing.assert_array_equal(cut(model, both, [20])[20:], model.labels(heard(new), True))
+def test_where_the_change_is_known_nothing_from_before_counts(trial):
+    late = [question for question in ask(cut(trial)) if question.end > trial.change]
+    first = late[0]
+    assert len(first.samples) == 512
+    assert first.end - trial.change == pytest.approx(512 * trial.step, abs=trial.step)
+
+
+def test_both_ways_have_a_line():
+    row = {"from": "BPSK", "to": "16QAM", "samples": 512.0, "ms": 2.0, "steady": 0.5}
+    text = as_text([row | {"way": way} for way in ("as it runs", "change known")])
+    assert len(text.splitlines()) == 3
+    assert "512" in text

@@ -8,17 +8,20 @@ import numpy as np
 import pytest
 
 from benchmarks.accuracy import foreign
-from benchmarks.accuracy.foreign import BEFORE, COUNT, PACKAGES, answered, as_text, gnuradio, hear, jobs
+from benchmarks.accuracy.foreign import BEFORE, COUNT, PACKAGES, as_text, gnuradio, hear, jobs
+from streaming.band.frontend import BandSettings
 from streaming.bundle import Bundle
 from streaming.bundle_meta import Meta
 from streaming.encoder import Encoder, EncoderShape
-from streaming.engine import open_engine
-from streaming.frontend import FrontEndSettings
-from streaming.pipeline import LivePipeline
-from streaming.prediction import NO_SIGNAL
 from tests.models import tiny_head
 from tests.require import need
+from training.evaluation.exam.emissions import FoundEmission
+from training.evaluation.exam.labels import Truth
+from training.evaluation.exam.recordings import Decision, LabelledRecording
 from training.signals.classes import FAMILIES
+
+CLASSES = ("QPSK", "16QAM", "GMSK")
+FOUND = FoundEmission(0, 100, -1e3, 1e3, 10.0, "QPSK", "PSK", 0.9, {}, 1.0, ((0, 100),))
 
 
 @pytest.fixture
@@ -82,32 +85,36 @@ def test_what_is_made_is_kept_and_answered(side, tmp_path, monkeypatch):
     foreign.make(tmp_path)
     assert before == {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
     encoder = Encoder(EncoderShape(channels=4, depth=2, reduced=6, outputs=5), seed=1)
-    head = tiny_head(encoder, name="live", mode="live", window=200, hop=100)
-    bundle = Bundle(encoder, {"live": head}, Meta(FrontEndSettings(agc_samples=300.0)), "tiny")
-    found = {}
-    for each in few:
-        pipeline = LivePipeline(bundle, head, open_engine(encoder, 100))
-        found[each["name"]] = answered(head, pipeline, foreign.meta_path(tmp_path, each))
-    assert found["noise"].label == NO_SIGNAL
-    assert found["QPSK"].label in head.classes
-    assert found["QPSK"].start == pytest.approx(BEFORE, abs=1_024)
-    assert found["QPSK"].end == pytest.approx(BEFORE + COUNT, abs=4_096)
-    assert found["QPSK"].snr_db == pytest.approx(20, abs=2)
-    head = replace(head, classes=("QPSK", "16QAM", "noise"))
-    bundle = Bundle(encoder, {"live": head}, bundle.meta, "tiny")
-    rows = foreign.evaluate(bundle, tmp_path, few)
-    assert [row["name"] for row in rows] == ["QPSK", "noise"]
-    assert rows[1]["answer"] == "noise"
+    head = replace(tiny_head(encoder, name="live", mode="live", window=512, hop=128), classes=CLASSES)
+    path = tmp_path / "tiny.safetensors"
+    Bundle(encoder, {"live": head}, Meta(BandSettings()), "tiny").save(path)
+    qpsk, noise = foreign.evaluate(str(path), tmp_path, few, workers=1)
+    assert (qpsk.recording.truth.label, noise.recording.truth.label) == ("QPSK", "noise")
+    assert noise.emission is None
+    assert noise.family_right
+    assert qpsk.answer in CLASSES
+    assert qpsk.emission.begin == pytest.approx(BEFORE, abs=1_024)
+    assert qpsk.emission.end == pytest.approx(BEFORE + COUNT, abs=4_096)
+    assert qpsk.emission.snr_db == pytest.approx(20, abs=2)
+
+
+def decision(name, snr_db, answer, family):
+    """As if this had been answered."""
+    recording = LabelledRecording("x", "file:x", name, Truth(name, FAMILIES[name]), snr_db)
+    emission = None if answer is None else replace(FOUND, label=answer, family=family)
+    return Decision(recording, emission, 0.1)
 
 
 def test_a_family_may_be_right_where_the_class_is_not():
-    rows = [
-        {"name": "QPSK", "snr_db": 10, "answer": "8PSK", "family": "PSK"},
-        {"name": "QPSK", "snr_db": 20, "answer": "QPSK", "family": "PSK"},
-        {"name": "OOK", "snr_db": 20, "answer": NO_SIGNAL, "family": NO_SIGNAL},
-        {"name": "noise", "snr_db": 0, "answer": "noise", "family": "noise"},
-    ]
-    text = as_text(rows)
-    assert "classes at 10 dB and above: 33.3 %" in text
-    assert "families at 10 dB and above: 66.7 %" in text
-    assert "no signal found in 1, unknown 0 of 3; noise left alone in 1 of 1" in text
+    text = as_text(
+        [
+            decision("QPSK", 10, "8PSK", "PSK"),
+            decision("QPSK", 20, "QPSK", "PSK"),
+            decision("OOK", 20, None, None),
+            decision("OOK", 5, "OOK", "ASK"),
+            decision("noise", None, None, None),
+        ]
+    )
+    assert "classes from 10 dB: 33.3 (6.1-79.2) % of 3 recordings" in text
+    assert "families from 10 dB: 66.7 (20.8-93.9) % of 3 recordings" in text
+    assert "noise 1/1" in text

@@ -1,15 +1,18 @@
 """Newcomers: what was written apart keeps to the rules, no type is in both sets, the figures are right."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from benchmarks.accuracy.newcomers import SETS, Heard, Maker, Played, as_text, draw, judge, make_all
-from streaming.bundle import load_bundle
-from training.heads.radio_fit import LENGTH
+from benchmarks.accuracy.newcomers import SETS, Heard, Newcomers, Played, as_text, draw, hear, judge
+from streaming.encoder import Encoder, EncoderShape
+from tests.models import tiny_head
+from training.evaluation.radio_evaluate import Embedded
 from training.signals.measure import occupied
 
+SHAPE = EncoderShape(channels=2, depth=1, reduced=2, outputs=2)
 TYPES = [(types, name) for types, names in SETS.items() for name in names]
 
 
@@ -31,15 +34,17 @@ def test_no_type_is_in_both_sets():
     assert not {*SETS["practice"]} & {*SETS["exam"]}
 
 
-def test_a_signal_is_the_same_whoever_makes_it():
-    signals, label, snr_db = make_all("exam", 1, seed=3)
-    assert label.tolist() == list(range(len(SETS["exam"])))
-    assert signals.shape == (len(label), LENGTH)
-    assert ((snr_db >= 0) & (snr_db <= 30)).all()
-    word = int(np.random.SeedSequence([3, 1_000_004]).generate_state(1, np.uint32)[0])
-    again, snr = Maker("exam", word).make(4)
-    assert np.array_equal(again, signals[4])
-    assert snr == snr_db[4]
+def test_a_signal_is_the_same_whoever_makes_it_and_lies_where_it_is_said_to():
+    one, again = (Newcomers("exam", 3).make(4) for _ in range(2))
+    assert np.array_equal(one.samples, again.samples)
+    assert one.snr_db == again.snr_db
+    assert 0 <= one.snr_db <= 30
+    assert len(one.samples) > 62_500
+    spectrum = np.abs(np.fft.fft(one.samples[-62_500:])) ** 2
+    f = np.fft.fftfreq(62_500, 1 / one.rate_hz)
+    inside = (f >= one.lower_hz) & (f <= one.upper_hz)
+    ratio = spectrum[inside].mean() / np.median(spectrum[~inside])
+    assert 10 * np.log10(ratio) > one.snr_db - 3
 
 
 def test_what_was_made_is_played_again_and_again():
@@ -49,7 +54,7 @@ def test_what_was_made_is_played_again_and_again():
 
 
 def test_every_type_counts_the_same_and_false_alarms_stand_beside(tmp_path):
-    head = load_bundle("radio").heads["live"]
+    head = replace(tiny_head(Encoder(SHAPE)), outlier_limit=1.5)
     line = np.linspace(-2, 2, 100)
     known = Heard(head.outlier_limit + line - 1.9, line, ["QPSK"] * 100, np.tile([5.0, 15.0], 50))
     odds = head.outlier_limit + np.array([1, 1, -1, -9, 1, -9, 1, -9])  # one of four; one of two, from 10 dB
@@ -68,3 +73,12 @@ def test_every_type_counts_the_same_and_false_alarms_stand_beside(tmp_path):
     draw(result, tmp_path / "x.png")
     assert (tmp_path / "x.png").stat().st_size > 1_000
     json.dumps(result)
+
+
+def test_what_is_heard_has_the_odds_of_its_embedding_and_the_heads_doubt():
+    head = replace(tiny_head(Encoder(SHAPE)), outlier_limit=1.5)
+    rows = np.array([[0.1, 0.2, 3.0], [0.5, -1.0, -2.0]], np.float32)
+    heard = hear(head, Embedded(rows, np.arange(2), np.array([5.0, 15.0]), np.empty(0)))
+    assert heard.odds.tolist() == [3.0, -2.0]
+    assert heard.high.tolist() == [False, True]
+    assert np.allclose(heard.doubt, 1 - head.probabilities(rows).max(1))

@@ -12,7 +12,7 @@ from streaming.bundle_meta import Meta
 from streaming.embedding import Embedder
 from streaming.encoder import Encoder, EncoderShape
 from streaming.engine import open_engine
-from streaming.intake import LevelSettings
+from streaming.level import LevelSettings
 from tests.models import tiny_head
 from training.heads.fit import Identity, fit_head
 from training.heads.search import Search

@@ -5,17 +5,17 @@ import re
 import numpy as np
 import pytest
 
+from streaming.band.frontend import BandSettings
 from streaming.bundle import Bundle
 from streaming.bundle_meta import Meta
 from streaming.encoder import Encoder
-from streaming.frontend import FrontEndSettings
 from tests.models import tiny_head
 from tests.service.conftest import serving
 from tests.service.dashboard.air import SHAPE
 from tests.service.dashboard.conftest import expect, looking
 
 RATE = 250_000
-FRONT = FrontEndSettings(fraction=0.4, narrowest=1 / 32, agc_samples=2000.0)
+FRONT = BandSettings(fraction=0.4)
 
 
 @pytest.fixture

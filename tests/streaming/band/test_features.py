@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from streaming.band.features import COUNT, describe, slow, spectrum
+from streaming.features import COUNT, describe, slow, spectrum
 
 RNG = np.random.default_rng(4)
 

@@ -33,7 +33,7 @@ def scene():
 
 
 SCENE = scene()
-WHOLE, _ = run(SCENE)
+WHOLE, BAND = run(SCENE)
 
 
 def test_a_burst_is_found_where_it_is_and_everything_is_accounted_for():
@@ -48,7 +48,7 @@ def test_a_burst_is_found_where_it_is_and_everything_is_accounted_for():
     spans = [(s.start, s.end) for s in silences(WHOLE)]
     spans = sorted([*spans, (first.start, end_of(last))])
     assert spans[0][0] == 0
-    assert spans[-1][1] == 100_000
+    assert spans[-1][1] + BAND.skipped == 100_000
     for before, after in pairwise(spans):
         assert after[0] == pytest.approx(before[1], abs=2 * LOOK)
     assert silences(WHOLE)[0].noise_db == pytest.approx(20 * np.log10(0.02), abs=0.5)
@@ -92,7 +92,9 @@ def test_a_stream_of_any_length_ends_with_all_of_it_accounted_for(length):
     out, band = run(noise(length), index=7)
     spans = [(s.start, s.end) for s in silences(out)]
     assert not pieces(out)
-    assert (spans[0][0], spans[-1][1]) == (7, 7 + length) if spans else band.skipped == length
+    assert not spans or spans[0][0] == 7
+    assert band.skipped == length - (spans[-1][1] - 7 if spans else 0)
+    assert band.skipped < 2.5 * LOOK
     assert all(before[1] == after[0] for before, after in pairwise(spans))
     assert band.flush() == []
 
@@ -106,7 +108,7 @@ def test_after_the_end_a_stream_begins_again():
     assert [(p.start, len(p.samples)) for p in pieces(again)] == [
         (p.start, len(p.samples)) for p in pieces(fresh)
     ]
-    assert silences(again)[-1].end == 200_000
+    assert silences(again)[-1].end == pytest.approx(200_000, abs=3 * LOOK)
 
 
 def test_a_gap_ends_the_emission_and_begins_it_again():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from streaming.band.features import COUNT, MOST, SHORTEST
+from streaming.features import COUNT, MOST, SHORTEST
 from training.datasets.emissions import CLASSES, OUTLIER, Maker, make_evidence, make_examples
 from training.signals.classes import NOISE
 

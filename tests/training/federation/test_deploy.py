@@ -10,7 +10,7 @@ from service.cli import main
 from streaming.bundle import load_bundle
 from streaming.encoder import EncoderShape
 from streaming.engine import open_engine
-from streaming.pipeline import LivePipeline
+from streaming.pipeline import open_pipeline
 from streaming.prediction import NO_SIGNAL
 from tests.service.conftest import level_bundle
 from tests.service.conftest import serving as service_running
@@ -80,9 +80,11 @@ def test_what_is_heard_by_a_radio_is_learnt_behind_the_front_end(tmp_path):
     (update,) = coordinator.store.query("SELECT examples, loss FROM updates")
     assert 20 < update["examples"] < 400  # frames of 1,024 samples at the model's rate, of signals alone
     bundle = load_bundle(tmp_path / "own.safetensors")
-    assert bundle.meta.has_features
+    assert bundle.projection is not None  # that of the shipped model
     assert bundle.heads["own"].classes == ("2FSK", "OOK", "QPSK")
-    pipeline = LivePipeline(bundle, bundle.heads["own"], open_engine(bundle.encoder, bundle.heads["own"].hop))
+    pipeline = open_pipeline(
+        bundle, bundle.heads["own"], open_engine(bundle.encoder, bundle.heads["own"].hop)
+    )
     with open_source(f"file:{recordings / '1.sigmf-meta'}") as source:
         answers = [answer for block in source.blocks() for answer in pipeline.push(block)]
     named = [answer.label for answer in answers if answer.label != NO_SIGNAL]

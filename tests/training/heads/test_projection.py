@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from streaming.band.features import COUNT
 from streaming.errors import InputError
+from streaming.features import COUNT
 from training.heads.projection import OUTPUTS, Training, feature_mixup, fit_projection, layers_of, train
 
 RNG = np.random.default_rng(1)

@@ -1,167 +1,123 @@
-"""The head of radio: what is fitted is what runs, outliers are found, and figures are what they say."""
+"""The projection and head of radio: what is fitted is what runs, classes lie apart, outliers stand out."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 
+from streaming.band.frontend import BandSettings
+from streaming.band.pipeline import BandPipeline
 from streaming.block import Block
 from streaming.bundle import Bundle, encoder_sha256
 from streaming.bundle_meta import Meta
-from streaming.encoder import Encoder, EncoderShape, iq
+from streaming.encoder import Encoder, EncoderShape
 from streaming.engine import open_engine
-from streaming.errors import ConfigError
-from streaming.features import ABOUT, COUNT, extract
-from streaming.follower import Piece
-from streaming.frontend import FrontEnd
-from streaming.pipeline import LivePipeline
-from training.evaluation.radio_evaluate import expected_error, judge, summary, unseen
-from training.heads.fit import Identity
-from training.heads.open_set import Maker, OpenSetData, feature_mixup, make_data
-from training.heads.radio_fit import FALSE_ALARMS, embed_signals, fit_radio, with_open_set
+from streaming.features import COUNT
+from training.datasets.emissions import HEARD, OUTLIER, Maker, make_examples
+from training.datasets.held_out import HeldOut, last_questions
+from training.heads.fit import Identity, fit_live
+from training.heads.projection import Training, feature_mixup, fit_projection
+from training.heads.radio_fit import HOP, WINDOW, embed, fit_radio
 from training.heads.search import Search
-from training.pretraining.radio import FRONTEND, RATE_HZ
-from training.signals.conditions import Conditions
-from training.signals.stream import Stream, in_turn
+from training.signals.classes import CLASSES, FAMILIES
 
 SHAPE = EncoderShape(channels=4, depth=2, reduced=8, outputs=6, pooling="mean")
 NAMES = ("16QAM", "64QAM", "GMSK", "OFDM")
+QUICK = Training(epochs=30, batch=64)
+
+
+def cluster(rng, count):
+    """Features of four classes, each around its own corner, and their labels."""
+    label = np.arange(4 * count) % 4
+    near = 4 * np.eye(4, 6)[label] + rng.standard_normal((4 * count, 6))
+    return np.tile(near, COUNT // 6 + 1)[:, :COUNT].astype(np.float32), label
+
+
+def around(rng, count):
+    """Features of anything."""
+    return np.tile(rng.uniform(-8, 8, (count, 6)), COUNT // 6 + 1)[:, :COUNT].astype(np.float32)
 
 
 @pytest.fixture(scope="module")
-def clusters():
-    """Four classes, each around its own corner."""
-    rng = np.random.default_rng(1)
-    corners = 4 * np.eye(4, 6)
-    label = np.repeat(np.arange(4), 40)
-    near = corners[label] + rng.standard_normal((160, 6))
-    return np.concatenate([near, np.tile(near, COUNT // 6 + 1)[:, :COUNT]], 1).astype(np.float32), label
-
-
-@pytest.fixture(scope="module")
-def data():
-    """The same corners, and outliers all around."""
+def projection():
     rng = np.random.default_rng(2)
-    label = np.repeat(np.arange(4), 300)
-    known = np.tile(4 * np.eye(4, 6)[label] + rng.standard_normal((1_200, 6)), COUNT // 6 + 1)[:, :COUNT]
-    outliers = np.tile(rng.uniform(-8, 8, (1_200, 6)), COUNT // 6 + 1)[:, :COUNT]
-    family = np.array(["QAM", "QAM", "FSK", "OFDM"])[label]
-    related = ("", "FSK,PSK", "~FSK") * 400
-    held = np.arange(len(known)) % 5 == 0
-    return OpenSetData(known.astype(np.float32), family, held, outliers.astype(np.float32), related)
+    return fit_projection(*cluster(rng, 200), NAMES, around(rng, 800), 0, QUICK)
 
 
-@pytest.fixture(scope="module")
-def head(clusters, data):
-    identity = Identity("live", NAMES, "live", 64, 32, encoder_sha256(Encoder(SHAPE)))
-    return fit_radio(*clusters, identity, data, Search(C=(1.0,), gamma=(1.0,), refuse=0.0)).head
+def test_emissions_of_one_class_lie_together(projection):
+    features, label = cluster(np.random.default_rng(3), 50)
+    rows = projection.push(features)[:, :-1]
+    centres = np.stack([rows[label == k].mean(0) for k in range(4)])
+    nearest = np.square(rows[:, None] - centres).sum(2).argmin(1)
+    assert np.mean(nearest == label) > 0.95
 
 
-def test_signals_are_embedded_as_the_encoder_does_it(clusters):
-    encoder = Encoder(SHAPE, seed=2)
-    rng = np.random.default_rng(0)
-    signals = rng.standard_normal((20, 2 * 96)).astype(np.float32).view(np.complex64)
-    found = embed_signals(encoder, signals, hop=32, window=64)
-    with torch.no_grad():
-        features = encoder.features(iq(signals))[:, -64:]
-        expected = encoder.linear(features.mean(1)).numpy()
-    assert np.abs(found[:, :6] - expected).max() <= 1e-5 * np.abs(expected).max()
-    assert np.array_equal(found[:, 6:], [extract(signal[-64:]) for signal in signals])
+def test_outliers_have_the_higher_odds(projection):
+    rng = np.random.default_rng(4)
+    known, strange = (projection.push(x)[:, -1] for x in (cluster(rng, 50)[0], around(rng, 200)))
+    limit = np.quantile(known, 0.95)
+    assert np.mean(strange > limit) > 0.8
 
 
-def test_what_is_fitted_is_what_the_pipeline_runs(head):
-    conditions = Conditions(snr_db=(25.0, 25.0))
-    stream = Stream(in_turn(("noise", "QPSK"), 30_000, conditions, 3), conditions, 3)
-    block = Block(stream.next(60_000), 0, RATE_HZ)
-    encoder = Encoder(SHAPE)
-    bundle = Bundle(encoder, {"live": head}, Meta(FRONTEND, has_features=True))
-    pipeline = LivePipeline(bundle, head, open_engine(encoder, head.hop))
-    predictions = [p for p in pipeline.push(block) if p.bandwidth_hz is not None]
-    pieces = [item for item in FrontEnd(FRONTEND).push(block) if isinstance(item, Piece)]
-    signal = np.concatenate([piece.samples for piece in pieces])
-    ends = range(head.window, len(signal) + 1, head.hop)
-    assert len(predictions) == len(ends) > 5
-    for prediction, end in zip(predictions, ends, strict=True):
-        fitted = head.probabilities(embed_signals(encoder, signal[None, :end], head.hop, head.window))
-        assert np.allclose(prediction.probabilities, fitted[0], atol=1e-6)
+def test_feature_mixup_is_between_two_families():
+    rng = np.random.default_rng(5)
+    known, label = cluster(rng, 40)
+    family = np.array([0, 0, 1, 2])[label]
+    made = feature_mixup(known, family, np.random.default_rng(6))
+    assert np.array_equal(made, feature_mixup(known, family, np.random.default_rng(6)))
+    for i in range(0, 40, 2):  # features of either
+        own = made[i] == known[i]
+        assert 0.3 < own.mean() < 0.7
+        (other,) = np.flatnonzero((known[:, ~own] == made[i][~own]).all(1))
+        assert family[other] != family[i]
+    for i in range(1, 40, 2):  # a weighted mean
+        assert (made[i] != known[i]).all()
 
 
-def test_known_signals_are_named_and_outliers_are_not(clusters, head):
-    assert head.families == ("QAM", "QAM", "FSK", "OFDM")
-    embeddings, label = clusters
-    known = head.answer(embeddings)[0]
-    assert np.mean(known == label) > 0.9
-    outliers = np.full((10, 6 + COUNT), -6, np.float32)
-    assert (head.answer(outliers)[0] == -1).all()
-
-
-def test_the_open_set_detector_calls_as_many_known_signals_unknown_as_was_asked(head, data):
-    lame = with_open_set(head, data, 0.5, 0)
-    half = with_open_set(head, data, FALSE_ALARMS, 0)
-    held = np.pad(data.known[data.held], ((0, 0), (6, 0)))
-    assert np.mean(lame.outlier_odds(held) > lame.outlier_limit) == pytest.approx(0.5, abs=0.01)
-    assert np.mean(half.outlier_odds(held) > half.outlier_limit) == pytest.approx(FALSE_ALARMS, abs=0.01)
-    assert half.outlier_limit == head.outlier_limit  # the same seed gives the same
-
-
-def test_data_without_a_family_have_nothing_of_it(data):
-    left = data.without("FSK")
-    assert set(left.family.tolist()) == {"QAM", "OFDM"}
-    assert len(left.known) == 900
-    assert [left.held[left.family == name].mean() for name in ("QAM", "OFDM")] == [0.2, 0.2]
-    assert len(left.outliers) == 400
-    assert set(left.related) == {""}
-    assert set(data.without("FSK", like=False).related) == {"", "~FSK"}
-
-
-def test_feature_mixup_is_between_two_families(data):
-    made = feature_mixup(data.known, data.family, np.random.default_rng(3))
-    assert np.array_equal(made, feature_mixup(data.known, data.family, np.random.default_rng(3)))
-    things = ABOUT.max() + 1
-    own = np.stack([(made == data.known)[:, i == ABOUT].all(1) for i in range(things)], 1)
-    assert [set(own[way::3].sum(1).tolist()) for way in range(3)] == [{0}, {things // 2}, {1}]
-    for row, mine, family in zip(made[2:90:3], own[2::3], data.family[2::3], strict=False):
-        others = np.isin(ABOUT, np.flatnonzero(~mine))
-        (other,) = np.flatnonzero((data.known[:, others] == row[others]).all(1))
-        assert data.family[other] != family
-
-
-def test_the_open_set_data_depend_on_the_seed_alone_and_are_kept(tmp_path):
-    maker = Maker(("GMSK", "QPSK"), 600, 512, Conditions(snr_db=(10.0, 30.0)), 3, known=11, outliers=12)
-    found = make_data(maker, tmp_path)
-    assert found.family.tolist() == ["FSK", "PSK"] * 5 + ["FSK"]
-    rows = [maker.make(i) for i in range(23)]
-    assert np.array_equal([*found.known, *found.outliers], [row for row, _ in rows])
-    assert list(found.related) == [names for _, names in rows[11:]]
-    assert {name for names in found.related for name in names.split(",")} >= {"FSK", "PSK", "~FSK"}
-    assert np.isfinite(found.outliers).all()
-    assert np.flatnonzero(found.held).tolist() == [0, 5, 10]
-    with pytest.raises(ConfigError, match="5 classes"):
-        replace(maker, classes=("GMSK",) * 5)
+def test_examples_depend_on_the_seed_alone_and_are_kept(tmp_path):
+    maker = Maker(("GMSK", "noise", OUTLIER), 3)
+    found = make_examples(maker, 12, tmp_path, "emissions")
+    assert found.names == ("GMSK", "noise", OUTLIER)
+    made = [maker.make(i) for i in range(12)]
+    expected = {tuple(one[0].tolist()): i for i, one in enumerate(made) if one}
+    assert len(expected) == len(found.features) >= 6
+    numbers = [expected[tuple(row.tolist())] for row in found.features]
+    assert found.label.tolist() == [number % 3 for number in numbers]
     kept = sorted(tmp_path.iterdir())
     kept[4].unlink()  # as if it had been stopped there
-    again = make_data(maker, tmp_path)
-    assert np.array_equal(again.outliers, found.outliers)
+    again = make_examples(maker, 12, tmp_path, "emissions")
+    assert np.array_equal(again.features, found.features)
     assert sorted(tmp_path.iterdir()) == kept
 
 
-def test_calibration_error_of_a_sure_and_a_humble_guess():
-    right = np.array([True, True, True, False])
-    assert np.isclose(expected_error(np.full(4, 0.75), right), 0.0)
-    assert np.isclose(expected_error(np.ones(4), right), 0.25)
-    assert np.isclose(expected_error(np.array([0.9, 0.9, 0.1, 0.1]), np.array([1, 1, 0, 0], bool)), 0.1)
+def test_what_is_fitted_is_what_the_pipeline_runs(projection):
+    rng = np.random.default_rng(7)
+    encoder = Encoder(SHAPE)
+    bundle = Bundle(encoder, {}, Meta(BandSettings()), projection=projection)
+    features, label = cluster(rng, 10)
+    rows = np.concatenate([rng.standard_normal((40, 6)), projection.push(features)], 1).astype(np.float32)
+    identity = Identity("live", NAMES, "live", WINDOW, HOP, encoder_sha256(encoder))
+    fit = fit_live(bundle, rows, label, identity, Search(C=(1.0,), gamma=(1.0,)))
+    head = replace(fit.head, outlier_limit=0.0)
+    recording = HeldOut("narrow", ("QPSK",), seed=1).make(0)
+    block = Block(recording.samples, 0, recording.rate_hz)
+    pipeline = BandPipeline(bundle, head, open_engine(encoder, HOP))
+    last = {p.emission: p for p in [*pipeline.push(block), *pipeline.flush()] if p.bandwidth_hz is not None}
+    questions = last_questions([block])
+    assert questions
+    for question in questions:
+        fitted = embed(bundle, [(question.samples, question.box.snr_db)])
+        np.testing.assert_allclose(
+            last[question.emission].probabilities, head.probabilities(fitted)[0], atol=1e-6
+        )
 
 
-def test_the_summary_counts_families_where_the_class_is_wrong(clusters, head):
-    embeddings, label = clusters
-    truth = [NAMES[0] if name == NAMES[1] else name for name in (NAMES[i] for i in label.tolist())]
-    found = summary(judge(head, embeddings, truth, np.full(160, 20, np.float32)))
-    assert found["class"]["percent"] < 78  # every 64QAM is now called 16QAM in the truth
-    assert found["family"]["percent"] > 95
-
-
-def test_a_family_left_out_is_unknown(clusters, head, data):
-    found = unseen(head, data, (*clusters, np.full(160, 20.0, np.float32)), NAMES)
-    assert set(found) == set(NAMES)
-    assert found["OFDM"]["flagged"] > 50
+def test_the_whole_fit_has_every_class_its_family_and_a_limit(tmp_path):
+    bundle, fit = fit_radio(Bundle(Encoder(SHAPE)), 3, 1, tmp_path, known=80, outliers=8)
+    assert isinstance(bundle.meta.front_end, BandSettings)
+    head = fit.head
+    assert head.classes == CLASSES
+    assert head.families == tuple(FAMILIES.values())
+    assert head.outlier_limit is not None
+    assert head.entries == SHAPE.outputs + bundle.projection.outputs + 1
+    assert set(HEARD) < set(CLASSES)

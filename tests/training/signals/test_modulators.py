@@ -238,7 +238,7 @@ def test_families_are_those_of_the_service():
     assert set(FAMILIES.values()) == {
         "ASK", "FSK", "PSK", "QAM", "AM", "FM", "OFDM", "chirp", "carrier", "noise",
     }  # fmt: skip
-    assert len(CLASSES) == 27
+    assert len(CLASSES) == 28
 
 
 @pytest.mark.parametrize("name", CLASSES)

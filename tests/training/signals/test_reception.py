@@ -9,7 +9,17 @@ from scipy.special import erfc
 
 from training.signals import faults
 from training.signals.classes import CLASSES, NOISE
-from training.signals.reception import IDEAL, REFERENCE, TYPICAL, Faults, draw_neighbours, faded, receive
+from training.signals.reception import (
+    IDEAL,
+    REFERENCE,
+    TYPICAL,
+    Faults,
+    at_level,
+    beat,
+    draw_neighbours,
+    faded,
+    receive,
+)
 from training.signals.wide import draw
 
 FAULTS = [field.name for field in fields(Faults)]
@@ -74,6 +84,17 @@ def test_each_fault_changes_what_is_received(fault):
     )
     scale = np.vdot(plain, faulty) / np.vdot(plain, plain)
     assert power(faulty - scale * plain) > 1e-10 * power(faulty)
+
+
+def test_a_beat_is_a_steady_carrier_in_the_band_below_the_emission():
+    one = draw("QPSK", rng(3), rate_hz=1e6, samples=65_536, offset_hz=250e3)
+    plain, with_beat = (receive(one, rng(7), 20.0, faults=replace(IDEAL, beat=share)) for share in (0.0, 1.0))
+    only = beat(np.random.default_rng(1), one, 20.0)
+    spectrum = np.abs(np.fft.fft(only)) ** 2
+    place_hz = np.fft.fftfreq(len(only), 1e-6)[spectrum.argmax()]
+    assert one.lower_hz <= place_hz <= one.upper_hz
+    assert -30 <= 10 * np.log10(power(only) / power(at_level(one, 20.0))) <= -8
+    assert not np.array_equal(plain, with_beat)
 
 
 def test_a_typical_receiver_has_some_faults_and_none_always():

@@ -146,7 +146,7 @@ def test_a_recording_keeps_samples_and_truth_and_is_the_same_each_time(tmp_path)
         x = stream.next(12_000)
         path = tmp_path / name / "demo.sigmf"
         write_recording(
-            path, x, stream.labels, rate_hz=250e3, freq_hz=433.92e6, datatype="ci8", description="seed 7"
+            path, [x], stream.labels, rate_hz=250e3, freq_hz=433.92e6, datatype="ci8", description="seed 7"
         )
         files.append(
             path.with_name("demo.sigmf-data").read_bytes() + path.with_name("demo.sigmf-meta").read_bytes()

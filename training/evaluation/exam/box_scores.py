@@ -19,6 +19,7 @@ from training.evaluation.exam.matching import TrueBox, match
 from training.evaluation.exam.sets import NOT_KNOWN, grouped, snr_range
 
 HIGH_DB = 10.0  # from here on everything should be found
+SPUR_WIDTHS = 8.0  # of an emission, that may be a spur's
 
 
 @dataclass(frozen=True)
@@ -56,16 +57,27 @@ def widened(box: B, narrowest_hz: float) -> B:
 def outcomes(
     true_boxes: Sequence[TrueBox], found: Sequence[FoundEmission], narrowest_hz: float
 ) -> list[Outcome]:
-    """Every true box and every emission of one recording."""
-    boxes = [widened(box, narrowest_hz) for box in true_boxes]
+    """Every true box and every emission of one recording, but for the receiver's own spurs."""
+    boxes = [widened(box, narrowest_hz) for box in true_boxes if box.expected]
+    spurs = [widened(box, narrowest_hz) for box in true_boxes if not box.expected]
     emissions = [widened(emission, narrowest_hz) for emission in found]
     matches = match(boxes, emissions)
     matched, right = {pair.box for pair in matches}, {pair.emission for pair in matches}
     return [
         *(Outcome(boxes[pair.box], emissions[pair.emission], pair.iou) for pair in matches),
         *(Outcome(box, None) for number, box in enumerate(boxes) if number not in matched),
-        *(Outcome(None, emission) for number, emission in enumerate(emissions) if number not in right),
+        *(
+            Outcome(None, emission)
+            for number, emission in enumerate(emissions)
+            if number not in right and not any(is_of(emission, spur) for spur in spurs)
+        ),
     ]
+
+
+def is_of(emission: FoundEmission, spur: TrueBox) -> bool:
+    """Whether it is the spur that was reported: narrow, and around it."""
+    narrow = emission.upper_hz - emission.lower_hz <= SPUR_WIDTHS * spur.bandwidth_hz
+    return narrow and emission.lower_hz < (spur.lower_hz + spur.upper_hz) / 2 < emission.upper_hz
 
 
 def scores(results: Sequence[Outcome]) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 A box is an annotation with `core:sample_start`, `core:sample_count`, `core:freq_lower_edge` and
 `core:freq_upper_edge`; its label is `core:label`, its SNR `wavetell:snr_db` or any extension's `snr_db` or
-`snr`. Boxes are cut at the edges of the band. Annotations without a box in the band are counted and left out,
-`noise` is not counted at all. A recording without annotations has nothing in it.
+`snr`. Boxes are cut at the edges of the band and at the recording's end. Annotations without a box in the
+band are counted and left out, `noise` is not counted at all. A recording without annotations has nothing in
+it. A `spur`, a tone that the receiver itself makes, need not be found, and it is no mistake to find it.
 
 A bare carrier has no width: boxes narrower than 1 / 2,048 of the band, true and found, count as that wide.
 """
@@ -21,6 +22,7 @@ from training.evaluation.exam.labels import read_label
 from training.evaluation.exam.matching import TrueBox
 from training.evaluation.exam.sets import Recording
 from training.signals.classes import NOISE
+from training.signals.stream import SPUR
 
 FIELDS = ("core:sample_start", "core:sample_count", "core:freq_lower_edge", "core:freq_upper_edge")
 NARROWEST = 2_048  # to the band
@@ -53,11 +55,9 @@ def read_boxed(folder: Path, path: Path, families: Mapping[str, str]) -> BoxedRe
     recording = read_recording(path)
     metadata = find_dataset(path).metadata
     notes = [
-        note
-        for note in metadata.get_annotations()
-        if read_label(str(note.get("core:label", ""))).family != NOISE
+        note for note in metadata.annotations if read_label(str(note.get("core:label", ""))).family != NOISE
     ]
-    infos = metadata.get_captures() or [{}]
+    infos = metadata.captures or [{}]
     first = int(infos[0].get("core:sample_start", 0))
     if recording.rate_hz is None:
         raise FormatError(f"{path} does not say core:sample_rate")
@@ -81,25 +81,29 @@ def read_box(
     if not np.isfinite([start, count, *edges]).all():
         raise ValueError(f"a box of {start:g}, {count:g}, {edges[0]:g}, {edges[1]:g}")
     capture, begin = placed(round(start) - first, captures)
+    _, last = placed(round(start + max(count, 1)) - first - 1, captures)
     lower_hz, upper_hz = (edge - (capture.freq_hz or 0.0) for edge in edges)
     if count < 1 or not -rate_hz / 2 < upper_hz or not lower_hz < rate_hz / 2 or lower_hz > upper_hz:
         return None
     lower_hz, upper_hz = max(lower_hz, -rate_hz / 2), min(upper_hz, rate_hz / 2)
     label = note.get("core:label")
     truth = read_label(str(label), families) if label else None
-    return TrueBox(begin, begin + round(count), lower_hz, upper_hz, truth, read_snr(note))
+    return TrueBox(begin, last + 1, lower_hz, upper_hz, truth, read_snr(note), expected=label != SPUR)
 
 
 def placed(sample: int, captures: list[Capture]) -> tuple[Capture, int]:
-    """The capture of the file's sample, and where that lies in the stream, lost samples included."""
+    """The capture of the file's sample, and where that lies in the stream, lost samples included.
+
+    Beyond the end it is the last sample.
+    """
     for capture in captures:
         if sample < capture.samples:
-            return capture, capture.index + sample
+            return capture, capture.index + max(sample, 0)
         sample -= capture.samples
-    raise ValueError(f"it begins {sample} samples behind the end")
+    return capture, capture.index + capture.samples - 1
 
 
 def read_snr(note: Mapping[str, Any]) -> float | None:
-    """The SNR that the annotation states: wavetell's, or the first that another extension has."""
+    """The SNR that the annotation states: wavetell's, or the first number that another extension has."""
     names = ["wavetell:snr_db", *(key for key in note if key.rpartition(":")[2].lower() in ("snr_db", "snr"))]
-    return next((float(note[name]) for name in names if note.get(name) is not None), None)
+    return next((float(note[name]) for name in names if isinstance(note.get(name), int | float)), None)

@@ -1,6 +1,6 @@
 """The emissions that a model finds in a source: what the exam judges. Only `emissions_of` runs the pipeline.
 
-The energy of an emission is relative to the noise density: E / N0 = duration x bandwidth x SNR.
+The energy of an emission is its power above the noise times its duration.
 """
 
 from collections.abc import Iterable
@@ -11,11 +11,11 @@ from streaming.block import Block
 from streaming.bundle import Bundle
 from streaming.engine import Engine
 from streaming.head import Head
-from streaming.pipeline import LivePipeline, choose_head
-from streaming.prediction import NO_SIGNAL, UNKNOWN, Prediction
-from streaming.report import Run
+from streaming.pipeline import choose_head, open_pipeline
+from streaming.prediction import UNKNOWN, Prediction
+from streaming.report import Run, by_emission, energy
 from training.evaluation.exam.labels import families_of
-from training.signals.classes import FAMILIES
+from training.signals.classes import FAMILIES, NOISE
 
 CARRIER = FAMILIES["carrier"]
 
@@ -48,42 +48,44 @@ class FoundEmission:
 
 
 def emissions_of(bundle: Bundle, engine: Engine, blocks: Iterable[Block]) -> list[FoundEmission]:
-    """Every emission that the model's first live head finds; the engine's hop must be that head's."""
+    """Every emission that the model's first live head finds; the engine's hop must be that head's.
+
+    What the head calls noise is not an emission.
+    """
     head = choose_head(bundle, "", "live")
-    runs: dict[int, Run] = {}  # by where the signal began
+    predictions: list[Prediction] = []
     rate_hz = 0.0
-    with closing(LivePipeline(bundle, head, engine)) as pipeline:
+    with closing(open_pipeline(bundle, head, engine)) as pipeline:
         for block in blocks:
             rate_hz = block.rate_hz
-            collect(runs, pipeline.push(block))
-        collect(runs, pipeline.flush())
-    return [found(run.report(head.names).prediction, head, rate_hz) for run in runs.values()]
+            predictions += pipeline.push(block)
+        predictions += pipeline.flush()
+    every = [found(of_one, head, rate_hz) for of_one in by_emission(predictions)]
+    return [emission for emission in every if emission.label != NOISE]
 
 
-def collect(runs: dict[int, Run], predictions: Iterable[Prediction]) -> None:
-    """Add predictions to the signals that they are of."""
-    for prediction in predictions:
-        if prediction.begin in runs:
-            runs[prediction.begin].add(prediction)
-        elif prediction.label != NO_SIGNAL:
-            runs[prediction.begin] = Run(prediction)
-
-
-def found(answer: Prediction, head: Head, rate_hz: float) -> FoundEmission:
-    """The answer over a signal; without a front end it fills the band."""
-    bandwidth_hz = rate_hz if answer.bandwidth_hz is None else answer.bandwidth_hz
-    offset_hz = answer.offset_hz or 0.0
-    snr = 1.0 if answer.snr_db is None else 10 ** (answer.snr_db / 10)
+def found(predictions: list[Prediction], head: Head, rate_hz: float) -> FoundEmission:
+    """What was said about one emission; without a front end it fills the band."""
+    run = Run(predictions[0])
+    bursts: dict[int, int] = {}
+    for prediction in predictions[1:]:
+        run.add(prediction)
+    for one in predictions:
+        bursts[one.begin] = max(one.end, bursts.get(one.begin, 0))
+    answer = run.report(head.names).prediction
+    widest = max(predictions, key=lambda one: one.end - one.start)  # says most about the band
+    bandwidth_hz = rate_hz if widest.bandwidth_hz is None else widest.bandwidth_hz
+    offset_hz = widest.offset_hz or 0.0
     return FoundEmission(
-        begin=answer.begin,
-        end=answer.end,
+        begin=min(bursts),
+        end=max(bursts.values()),
         lower_hz=offset_hz - bandwidth_hz / 2,
         upper_hz=offset_hz + bandwidth_hz / 2,
-        snr_db=answer.snr_db,
+        snr_db=widest.snr_db,
         label=answer.label,
         family=answer.family or families_of(head).get(answer.label),
         probability=answer.probability,
         probabilities=dict(zip(head.classes, answer.probabilities.tolist(), strict=True)),
-        energy=(answer.end - answer.begin) / rate_hz * bandwidth_hz * snr,
-        bursts=((answer.begin, answer.end),),
+        energy=sum(energy(one) for one in predictions) / rate_hz,
+        bursts=tuple(sorted(bursts.items())),
     )

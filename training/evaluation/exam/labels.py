@@ -27,6 +27,7 @@ ALIASES = {
     "pi/4-DQPSK": ("pi4qpsk",),
     "2FSK": ("bfsk",),
     "4FSK": ("c4fm",),
+    "MFSK": ("8fsk", "16fsk", "32fsk", "64fsk"),
     "GFSK": ("2gfsk",),
     "MSK": ("2msk",),
     "GMSK": ("2gmsk",),

@@ -14,11 +14,12 @@ import numpy as np
 
 from hardware import open_source
 from streaming.block import Samples
-from streaming.bundle import Bundle
+from streaming.bundle import Bundle, load_bundle
 from streaming.bundle_meta import FederatedRun, Meta, Provenance
 from streaming.encoder import Encoder
 from streaming.errors import InputError
 from training.datasets.augment import at_level
+from training.datasets.emissions import FRONT_END
 from training.datasets.synthetic import paper_clients
 from training.federation.codec import Floats
 from training.federation.manifest import Manifest
@@ -28,7 +29,7 @@ from training.objectives.halves import HalvesSettings
 from training.objectives.triplet import TripletSettings
 from training.pretraining.checkpoint import load_checkpoint
 from training.pretraining.probe import probe
-from training.pretraining.radio import FRONTEND, STATIONS, signals
+from training.pretraining.radio import STATIONS, signals
 from training.pretraining.recipes import Recipe
 from training.pretraining.rounds import is_trained, train_frames, unlabelled_frames
 from training.pretraining.trainer import Model
@@ -126,13 +127,14 @@ def accuracy(manifest: Manifest, arrays: Floats) -> float:
 
 
 def make_bundle(manifest: Manifest, arrays: Floats, name: str) -> Bundle:
-    """A federated model as a bundle without heads."""
+    """A federated model as a bundle without heads; one for radios has the shipped model's projection."""
     recipe = recipe_from_json(manifest.recipe, manifest.rounds)
     provenance = Provenance(federation=FederatedRun(manifest.run, manifest.rounds, manifest.seed))
-    meta = Meta(provenance=provenance)
+    bundle = Bundle(load_encoder(manifest, arrays), meta=Meta(provenance=provenance), name=name)
     if behind_front_end(recipe):
-        meta = replace(meta, front_end=FRONTEND, has_features=True)
-    return Bundle(load_encoder(manifest, arrays), meta=meta, name=name)
+        meta = replace(bundle.meta, front_end=FRONT_END)
+        bundle = replace(bundle, meta=meta, projection=load_bundle("radio").projection)
+    return bundle
 
 
 def recipe_to_json(recipe: Recipe) -> dict[str, Any]:

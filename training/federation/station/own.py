@@ -62,8 +62,7 @@ def own_labels(wanted: Wanted, seed: int) -> Frames | None:
 
 def with_head(bundle: Bundle, frames: Frames, wanted: Wanted) -> Bundle:
     """The bundle with a live head fitted to these labels."""
-    agc_samples = bundle.meta.front_end.agc_samples
-    embed = embedder(bundle.encoder, "live", wanted.window, wanted.window, agc_samples)
+    embed = embedder(bundle, "live", wanted.window, wanted.window)
     name, sha256 = wanted.head, encoder_sha256(bundle.encoder)
     identity = Identity(name, frames.classes, "live", wanted.window, wanted.window, sha256)
     head = fit_head(embed(frames.iq), frames.label, identity).head

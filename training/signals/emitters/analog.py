@@ -101,6 +101,8 @@ def heard(
     audio_hz = count * rate_hz / samples
     if content == "tones":
         m = sound.tones(rng, count, audio_hz, high_hz)
+    elif content == "noise":
+        m = rng.standard_normal(count, dtype=np.float32)
     else:
         m = (sound.speech if content == "speech" else sound.music)(rng, count, audio_hz)
         m = np.tanh(np.float32(drive) * m)
@@ -158,15 +160,16 @@ def draw_analog(name: str, rng: np.random.Generator) -> Analog:
     """A service of this kind, its sound's band and deviation stretched a little, both ways."""
     services = SERVICES[name]
     service = services[int(rng.integers(len(services)))]
+    any_scale = log_uniform(rng, 1, 12) if service.content == "noise" else 1.0
     stretch = log_uniform(rng, 0.8, 1.25) if service.content not in ("stereo", "video", "picture") else 1.0
     fm = name in ("NBFM", "WBFM")
     return Analog(
         name,
         service,
         str(rng.choice(service.content.split())),
-        service.band_hz[0] * stretch,
-        service.band_hz[1] * stretch,
-        log_uniform(rng, *service.deviation_hz) if fm else 0.0,
+        any_scale * service.band_hz[0] * stretch,
+        any_scale * service.band_hz[1] * stretch,
+        any_scale * log_uniform(rng, *service.deviation_hz) if fm else 0.0,
         depth=rng.uniform(0.5, 1.0),
         tone_hz=float(rng.uniform(67, 254)) if name == "NBFM" and rng.random() < 0.4 else 0.0,
         drive=log_uniform(rng, 0.5, 5),

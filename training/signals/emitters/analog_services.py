@@ -16,7 +16,9 @@ class Service:
     band_hz: tuple[float, float]
     deviation_hz: tuple[float, float] = (0, 0)
     bursts: Bursts = CONTINUOUS
-    content: str = "speech music tones"
+    content: str = (
+        "speech music tones"  # or noise: what scrambled speech, crowds and many channels sound like
+    )
 
 
 SERVICES: dict[str, tuple[Service, ...]] = {
@@ -27,16 +29,19 @@ SERVICES: dict[str, tuple[Service, ...]] = {
         Service("air band, 8.33 kHz", (300, 2500), (0, 0), PUSH_TO_TALK, "speech"),
         Service("citizens' band", (300, 3000), (0, 0), PUSH_TO_TALK, "speech"),
         Service("tones (VOR, ILS, NDB)", (30, 3000), content="tones"),
+        Service("scrambled or many channels", (20, 4000), content="noise"),
     ),
     "AM-DSB-SC": (
         Service("suppressed carrier voice", (200, 3400), (0, 0), PUSH_TO_TALK, "speech"),
         Service("suppressed carrier sound", (50, 8000), content="speech music"),
         Service("suppressed carrier tones", (50, 15_000), content="tones"),
+        Service("scrambled or many channels", (20, 4000), content="noise"),
     ),
     "SSB": (
         Service("amateur voice", (200, 2800), (0, 0), PUSH_TO_TALK, "speech"),
         Service("maritime and aeronautical voice", (350, 2700), (0, 0), PUSH_TO_TALK, "speech"),
         Service("wide voice", (80, 4000), (0, 0), PUSH_TO_TALK, "speech music"),
+        Service("scrambled or many channels", (100, 4000), content="noise"),
     ),
     "NBFM": (
         Service("hand-held, 12.5 kHz", (300, 3000), (1500, 2500), PUSH_TO_TALK, "speech"),
@@ -44,6 +49,7 @@ SERVICES: dict[str, tuple[Service, ...]] = {
         Service("amateur repeater", (300, 3400), (2500, 5000), PUSH_TO_TALK, "speech tones"),
         Service("marine VHF, taxi", (300, 3000), (3000, 5000), PUSH_TO_TALK, "speech"),
         Service("baby phone, headset", (50, 8000), (3000, 10_000), CONTINUOUS, "speech music"),
+        Service("scrambled or many channels", (100, 4000), (3000, 8000), CONTINUOUS, "noise"),
     ),
     "WBFM": (
         Service("broadcast, stereo", (30, 15_000), (50e3, 75e3), CONTINUOUS, "stereo"),
@@ -52,5 +58,6 @@ SERVICES: dict[str, tuple[Service, ...]] = {
         Service("television sound", (30, 15_000), (25e3, 50e3), CONTINUOUS, "speech music"),
         Service("weather satellite (APT)", (1, 4200), (15e3, 17e3), CONTINUOUS, "picture"),
         Service("video link", (1, 4.5e6), (2e6, 5e6), CONTINUOUS, "video"),
+        Service("scrambled or many channels", (100, 4000), (10e3, 50e3), CONTINUOUS, "noise"),
     ),
 }

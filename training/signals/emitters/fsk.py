@@ -2,8 +2,9 @@
 
     y(t) = gate(t) (1 + tilt m(t)) exp(2 pi j int deviation m(t))
 
-m is steps of +-1 (4FSK: and +-1/3) behind the shaping filter. The index h is the spacing of neighbouring
-tones over the symbol rate: 2 deviation / rate for two tones. A tilt is the unequal strength of the tones.
+m is steps of +-1 (4FSK: and +-1/3; MFSK: 8 to 32 levels) behind the shaping filter. The index h is the
+spacing of neighbouring tones over the symbol rate: 2 deviation / rate for two tones. A tilt is the unequal
+strength of the tones.
 """
 
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from training.signals.phasor import phasor
 ANY: dict[str, tuple[Range, Range]] = {
     "2FSK": ((0.6, 100.0), (0, 0)),
     "4FSK": ((0.3, 20.0), (0, 0)),
+    "MFSK": ((0.3, 4.0), (0, 0)),
     "GFSK": ((0.3, 4.0), (0.3, 1.0)),
     "MSK": ((0.5, 0.5), (0, 0)),
     "GMSK": ((0.5, 0.5), (0.2, 0.7)),
@@ -45,6 +47,7 @@ class Fsk:
     data: Data
     ramp: float  # symbols
     tilt: float
+    tones: int = 2
     oversampling: Range = USUAL
 
     @property
@@ -88,6 +91,8 @@ class Fsk:
 
     def symbols(self, rng: np.random.Generator, count: int, begins: bool) -> Floats:
         """Levels from -1 to 1."""
+        if self.name == "MFSK":
+            return np.asarray(2 * rng.integers(self.tones, size=count) / (self.tones - 1) - 1, np.float64)
         if self.name != "4FSK":
             return np.asarray(2.0 * self.data.take(rng, count, begins) - 1, np.float64)
         bits = self.data.take(rng, 2 * count, begins).reshape(count, 2)
@@ -132,9 +137,10 @@ def draw_fsk(name: str, rng: np.random.Generator) -> Fsk:
     known = SYSTEMS[name]
     system = known[int(rng.integers(len(known)))] if rng.random() < 0.6 else any_system(name, rng)
     rate_hz = float(rng.choice(system.rates_hz))
+    tones = int(rng.choice(system.tones)) if name == "MFSK" else 4 if name == "4FSK" else 2
     deviation_hz = log_uniform(rng, *system.deviation_hz) if system.deviation_hz[0] else 0.0
     if not deviation_hz:
-        deviation_hz = (3 if name == "4FSK" else 1) * log_uniform(rng, *system.index) * rate_hz / 2
+        deviation_hz = (tones - 1) * log_uniform(rng, *system.index) * rate_hz / 2
     keying = None
     if system.codes != "nrz":
         bits = ENDLESS if np.isinf(system.bursts.packet_s[0]) else (24.0, 400.0)
@@ -150,6 +156,7 @@ def draw_fsk(name: str, rng: np.random.Generator) -> Fsk:
         draw_data(rng, random=0.8 if name == "4FSK" else 0.5),
         ramp=log_uniform(rng, 0.1, 4),
         tilt=rng.uniform(-0.2, 0.2) if name == "2FSK" and rng.random() < 0.3 else 0.0,
+        tones=tones,
     )
 
 
@@ -158,7 +165,7 @@ def any_system(name: str, rng: np.random.Generator) -> System:
     index, bt = ANY[name]
     rate_hz = log_uniform(rng, *ANY_RATE)
     shaping, codes = gauss(rng.uniform(*bt)) if bt[0] else HARD, "nrz"
-    if name == "4FSK" and rng.random() < 0.5:
+    if name in ("4FSK", "MFSK") and rng.random() < 0.5:
         shaping = Shaping(str(rng.choice(["rrc", "gauss"])), rng.uniform(0.2, 1))
     if name == "2FSK":
         codes = str(rng.choice(ANY_CODES))

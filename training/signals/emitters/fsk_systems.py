@@ -45,6 +45,7 @@ class System:
     bursts: Bursts = CONTINUOUS
     codes: str = "nrz"
     index: Range = (0, 0)
+    tones: tuple[int, ...] = (8, 16)  # of MFSK
 
 
 DIGITAL_VOICE = Shaping("rrc", 0.2)
@@ -84,6 +85,13 @@ SYSTEMS: dict[str, tuple[System, ...]] = {
         System("ERMES", (3125,), (4687.5, 4687.5), Shaping("pole", 1.2)),
         System("Horus balloon", (50, 100), (300, 405)),
         System("ISM chip, 4(G)FSK", (4.8e3, 25e3, 50e3, 100e3), (0, 0), gauss(0.5), SHORT, index=(0.33, 1)),
+    ),
+    "MFSK": (
+        System("automatic link establishment, 8 tones", (125,), (875, 875), tones=(8,)),
+        System("MFSK16, MFSK32", (15.625, 31.25), index=(1, 1), tones=(16,)),
+        System("Olivia, Contestia", (31.25, 62.5), index=(1, 1), tones=(8, 16, 32)),
+        System("FT8", (6.25,), shaping=gauss(2.0), index=(1, 1), tones=(8,)),
+        System("meter reading, 8 and 16 tones", (1200, 4800, 9600), index=(0.5, 1), tones=(8, 16)),
     ),
     "GFSK": (
         System("Bluetooth LE 1M", (1e6,), (225e3, 275e3), gauss(0.5), Bursts((8e-5, 2.1e-3), (1.5e-4, 1e-2))),

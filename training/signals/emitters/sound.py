@@ -46,6 +46,8 @@ def speech(rng: np.random.Generator, count: int, rate_hz: float) -> Reals:
         hiss[begin:consonant] = loud * rng.uniform(0, 0.5)
     voice = np.zeros(count, np.float32)
     voice[pulse_at] = envelope[pulse_at]
+    if not voice.any():  # shorter than a period of the voice
+        voice[envelope.argmax()] = 1.0
     for vowel in np.unique(chosen):
         spectrum += fft.rfft(voice * track[vowel]) * formants(f, VOWELS[vowel] * 1.0)
     noise = fft.rfft(hiss * rng.standard_normal(count, dtype=np.float32)) * (f / 4000)

@@ -77,6 +77,35 @@ def test_a_whole_emission_is_not_also_found_burst_by_burst():
     assert len(match([box(0, 900), box(*BURSTS[0])], [found])) == 1
 
 
+def test_bursts_that_are_annotated_apart_and_reported_as_one_are_found():
+    boxes = [box(*burst) for burst in BURSTS]
+    found = scores(outcomes(boxes, [emission(0, 900)], 0.0))
+    assert (found["truth"], found["found"], found["reported"]) == (5, 5, 1)
+    assert found["iou_median"] == 1.0
+    merged = emission(0, 900, bursts=((0, 300), (400, 900)))  # short pauses passed over
+    assert scores(outcomes(boxes, [merged], 0.0))["found"] == 5
+
+
+def test_what_stands_in_for_bursts_of_another_label_band_or_time_is_not_right():
+    apart = [box(0, 100), box(200, 300, truth=Truth("2FSK", "FSK")), box(400, 500, 60.0, 160.0)]
+    assert match(apart, [emission(0, 500)]) == []
+    at_once = [box(0, 600), box(500, 1100)]
+    assert len(match(at_once, [emission(0, 1100)])) == 1
+    twice = [emission(0, 900), emission(0, 900)]
+    assert scores(outcomes([box(*burst) for burst in BURSTS], twice, 0.0))["precision"] == 0.5
+
+
+def test_a_spur_need_not_be_found_and_may_be():
+    spur = TrueBox(0, 1000, 100.0, 102.0, Truth("spur", "spur"), 20.0, expected=False)
+    carrier = emission(300, 900, 98.0, 106.0, label="carrier", family="carrier")
+    for found in ([], [carrier], [carrier, carrier]):
+        figures = scores(outcomes([box(), spur], [emission(), *found], 0.0))
+        assert (figures["truth"], figures["found"], figures["reported"]) == (1, 1, 1)
+    wide = emission(300, 900, 90.0, 140.0)  # too wide for a spur
+    beside = emission(300, 900, 104.0, 110.0)
+    assert scores(outcomes([box(), spur], [emission(), wide, beside], 0.0))["reported"] == 3
+
+
 # Two recordings by hand: 6 true boxes, 4 found, 6 emissions reported.
 def two_recordings():
     bpsk, fm = Truth("BPSK", "PSK"), Truth(None, "FM")
@@ -200,6 +229,37 @@ def test_boxes_are_cut_at_the_band_and_left_out_beyond_it(tmp_path):
     assert recording.left_out == 5
 
 
+def test_a_box_ends_with_the_recording(tmp_path):
+    write(tmp_path, [note(9_000, 5_000), note(0, 10_000)])
+    assert [(box.begin, box.end) for box in read_boxes(tmp_path, {})[0].boxes] == [
+        (9_000, 10_000),
+        (0, 10_000),
+    ]
+
+
+def test_an_snr_that_is_not_a_number_is_not_known_and_a_spur_is_not_expected(tmp_path):
+    write(tmp_path, [note(**{"gen:snr": "20 dB"}), note(label="spur")])
+    first, second = read_boxes(tmp_path, {})[0].boxes
+    assert (first.snr_db, first.expected, second.expected) == (None, True, False)
+
+
+def test_boxes_without_any_label_are_judged_as_boxes_alone(tmp_path):
+    write(tmp_path, [note(label=None), note(5_000, 1_000, label="")])
+    (recording,) = read_boxes(tmp_path, {})
+    figures = scores(outcomes(recording.boxes, [emission(0, 5_000, -100e3, 100e3)], 0.0))
+    assert (figures["recall"], figures["precision"], figures["family_right"]) == (0.5, 1.0, None)
+
+
+def test_a_box_over_lost_samples_lasts_as_long_as_the_stream(tmp_path):
+    captures = [
+        {"core:sample_start": 0, "core:frequency": 100e6},
+        {"core:sample_start": 6000, "core:frequency": 100e6, "core:global_index": 50_000},
+    ]
+    write(tmp_path, [note(5_000, 2_000)], captures)
+    (found,) = read_boxes(tmp_path, {})[0].boxes
+    assert (found.begin, found.end) == (5_000, 51_000)
+
+
 def test_boxes_lie_where_lost_samples_and_other_frequencies_put_them(tmp_path):
     captures = [
         {"core:sample_start": 0, "core:frequency": 100e6},
@@ -218,7 +278,7 @@ def test_boxes_lie_where_lost_samples_and_other_frequencies_put_them(tmp_path):
         ([note(lower="low")], "has an annotation that cannot be read"),
         ([note(start=None)], "core:sample_start"),
         ([note(lower=float("nan"))], "has an annotation that cannot be read"),
-        ([note(start=9_000)], "it goes up to sample 14000"),
+        ([note(start=10_000)], "it goes up to sample 10000"),
     ],
 )
 def test_bad_annotations_are_one_clear_line(tmp_path, annotations, message):

@@ -12,6 +12,7 @@ from training.evaluation.exam.emissions import emissions_of
 
 RATE_HZ = 250e3
 LENGTH = 300_000
+SCALE = 0.01  # of full scale, the noise
 # begin, end, centre and bandwidth in hertz, power over the noise density times the bandwidth
 FIRST, SECOND = (50_000, 120_000, -40e3, 20e3, 100.0), (180_000, 250_000, 50e3, 20e3, 1000.0)
 
@@ -36,9 +37,10 @@ def found():
         x[emission[0] : emission[1]] += burst(*emission, rng)
     bundle = load_bundle("radio")
     engine = open_engine(bundle.encoder, hop=choose_head(bundle, "", "live").hop)
-    samples = (x / 100).astype(np.complex64)
+    samples = (x * SCALE).astype(np.complex64)
     cuts = range(0, LENGTH, 16_384)
-    return emissions_of(bundle, engine, (Block(samples[i : i + 16_384], i, RATE_HZ) for i in cuts))
+    every = emissions_of(bundle, engine, (Block(samples[i : i + 16_384], i, RATE_HZ) for i in cuts))
+    return sorted(every, key=lambda emission: emission.begin)
 
 
 def test_two_signals_are_two_emissions_in_their_boxes(found):
@@ -51,9 +53,9 @@ def test_two_signals_are_two_emissions_in_their_boxes(found):
         assert emission.bursts == ((emission.begin, emission.end),)
 
 
-def test_the_energy_is_duration_times_bandwidth_times_snr(found):
+def test_the_energy_is_duration_times_power(found):
     for emission, (begin, end, _, bandwidth_hz, snr) in zip(found, (FIRST, SECOND), strict=True):
-        expected = (end - begin) / RATE_HZ * bandwidth_hz * snr
+        expected = (end - begin) / RATE_HZ * snr * bandwidth_hz / RATE_HZ * SCALE**2
         assert 10 * np.log10(emission.energy / expected) == pytest.approx(0, abs=1.0)
         assert emission.snr_db == pytest.approx(10 * np.log10(snr), abs=1.5)
 

@@ -20,9 +20,10 @@ def rng(seed=1):
 
 def sender(name, index, shaping=HARD, **settings) -> Fsk:
     """At 1,000 Bd, always on, with random data."""
-    outer = 3 if name == "4FSK" else 1
+    tones = {"4FSK": 4, "MFSK": 8}.get(name, 2)
     data = replace(draw_data(rng()), kind="random")
-    one = Fsk(name, "test", 1000.0, outer * index * 500.0, shaping, Bursts(), None, data, 0.5, 0.0)
+    deviation_hz = (tones - 1) * index * 500.0
+    one = Fsk(name, "test", 1000.0, deviation_hz, shaping, Bursts(), None, data, 0.5, 0.0, tones)
     return replace(one, **settings)
 
 
@@ -31,7 +32,9 @@ def frequency(x, rate_hz):
     return np.angle(x[1:] / x[:-1]) * rate_hz / (2 * np.pi)
 
 
-@pytest.mark.parametrize(("name", "index"), [("2FSK", 0.7), ("2FSK", 20.0), ("4FSK", 0.3), ("4FSK", 4.0)])
+@pytest.mark.parametrize(
+    ("name", "index"), [("2FSK", 0.7), ("2FSK", 20.0), ("4FSK", 0.3), ("4FSK", 4.0), ("MFSK", 1.0)]
+)
 def test_tones_lie_an_index_apart_and_the_level_is_constant(name, index):
     rate_hz = 64_000.0
     x = sender(name, index).make(rng(), rate_hz, 65_536).samples
@@ -39,7 +42,7 @@ def test_tones_lie_an_index_apart_and_the_level_is_constant(name, index):
     hz = frequency(x, rate_hz).round(0)
     tones, counts = np.unique(hz, return_counts=True)
     tones = tones[counts > 0.02 * len(hz)]
-    expected = {"2FSK": [-0.5, 0.5], "4FSK": [-1.5, -0.5, 0.5, 1.5]}[name]
+    expected = {"2FSK": [-0.5, 0.5], "4FSK": [-1.5, -0.5, 0.5, 1.5], "MFSK": np.arange(-3.5, 4)}[name]
     np.testing.assert_allclose(tones, np.array(expected) * index * 1000, atol=1.5)
 
 
@@ -142,8 +145,8 @@ def test_a_burst_begins_with_its_preamble():
 def test_drawn_settings_stay_within_the_class(name):
     for seed in range(150):
         one = draw_fsk(name, rng(seed))
-        index = 2 * one.deviation_hz / one.symbol_rate_hz / (3 if name == "4FSK" else 1)
+        index = 2 * one.deviation_hz / one.symbol_rate_hz / (one.tones - 1)
         if name in ("MSK", "GMSK"):
             assert index == pytest.approx(0.5)
-        assert (one.shaping.kind == "gauss") == (name in ("GFSK", "GMSK")) or name == "4FSK"
+        assert (one.shaping.kind == "gauss") == (name in ("GFSK", "GMSK")) or name in ("4FSK", "MFSK")
         assert 0.2 <= index <= 120

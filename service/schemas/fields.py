@@ -1,0 +1,36 @@
+"""Fields of requests: numbers within the ranges of radio, and texts that can be stored and shown."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+from pydantic.fields import FieldInfo
+
+from streaming.checked import Range
+from streaming.quantities import FREQ_HZ, GAIN_DB, INDEX, RATE_HZ
+
+LONGEST_LINE = 1000  # characters of a message
+
+
+def within(limits: Range) -> FieldInfo:
+    """A number within its range, which the OpenAPI document states."""
+    field: FieldInfo = Field(ge=limits.least, le=limits.most, allow_inf_nan=False)
+    return field
+
+
+def printable(text: str) -> str:
+    """Refuse characters that no database, terminal or page shows."""
+    if not text.isprintable():
+        raise ValueError("it must be printable characters")
+    return text
+
+
+def one_line(text: str) -> str:
+    """A message that may repeat what was sent: one line of characters that can be sent back."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text[:LONGEST_LINE])
+
+
+Text = Annotated[str, AfterValidator(printable)]
+FreqHz = Annotated[float, within(FREQ_HZ)]
+RateHz = Annotated[float, within(RATE_HZ)]
+GainDb = Annotated[float, within(GAIN_DB)]
+Index = Annotated[int, Field(ge=INDEX.least, le=INDEX.most)]

@@ -1,0 +1,18 @@
+"""What `/v1/predict` answers."""
+
+from pydantic import Field
+
+from service.schemas.answers import Answer
+from service.schemas.emissions import EmissionState
+from service.schemas.schema import Schema
+
+
+class Predicted(Schema):
+    """Everything that was found in some samples."""
+
+    model: str
+    sha256: str
+    head: str
+    whole: Answer = Field(description="of the emission with the most energy")
+    emissions: list[EmissionState] = Field(description="all of them; empty for a model without a front end")
+    windows: list[Answer]

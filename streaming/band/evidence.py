@@ -1,0 +1,174 @@
+"""Evidence: the samples of one emission that its answers rest on, and when there is an answer.
+
+There is an answer after 512, 1,024, 2,048, ... samples of a burst, at its end, and from 131,072 samples on
+four times a second or per 32,768 samples, whichever is later: a new emission gets more attention than one
+that has been named for long. Bursts of one emitter add up.
+
+Where moments of the newest hops differ from those before, the signal may have become another one: a judge
+names both parts, and where it is sure that they are of two families, answers rest on what came since. What
+was before is kept until the new part is long: the last tone of a packet is not another signal, and the answer
+at the end of a burst rests on all of it then.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streaming.band.box import Box
+from streaming.band.frontend import Begins, Piece
+from streaming.block import Samples
+from streaming.changes import Changes
+from streaming.features import MOST, SHORTEST
+
+FIRST = 512  # samples to the first answer; also a hop of the moments
+SETTLED = 32_768  # samples between answers, once there is as much evidence as counts
+EVERY_S = 0.25
+SUSPECT = 4.0  # how far moments must differ for the judge to be asked
+SURE = 0.7  # probability of both families from which the signal has become another one
+COMPARED = 8_192  # samples before a change that are judged
+LASTING = 8_192  # samples after which a change is final
+PATIENCE = 65_536  # samples: the longest time between two questions to the judge
+SAME_RATE = 1.02
+
+Judge = Callable[[Samples, float], tuple[str, float]]  # samples and SNR, dB, to a family and its probability
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is to be named: [start, end) of the source's samples are new, `samples` all that counts."""
+
+    samples: Samples
+    start: float
+    end: float
+    begin: float  # of the burst
+    begins: Begins | None  # why the evidence restarted; None where it is long enough
+    box: Box
+    emission: int
+    step: float  # samples of the source per sample
+    steady: bool
+
+
+class Evidence:
+    """Pieces of one emission in, questions out."""
+
+    def __init__(self, emission: int, judge: Judge | None = None) -> None:
+        """Without a judge nothing becomes another signal."""
+        self.emission, self.judge = emission, judge
+        self._step = 0.0
+        self._changes = Changes(FIRST, SUSPECT)
+        self._restart("signal")
+
+    def _restart(self, begins: Begins) -> None:
+        self._samples = np.empty(0, np.complex64)  # that count
+        self._begins: Begins = begins
+        self._changes.reset()
+        self._judged = 0  # of these, looked at for changes
+        self._since = 0  # from here on it is another signal
+        self._quiet, self._wait = 0, 2 * FIRST  # samples to the next question to the judge, and after that
+
+    def push(self, piece: Piece, rate_hz: float) -> list[Question]:
+        """The questions that a piece of this emission raises."""
+        if piece.begins:
+            ratio = piece.step / self._step if self._step else 0.0
+            if piece.begins == "change" or not 1 / SAME_RATE < ratio < SAME_RATE:
+                self._restart(piece.begins)
+            self._step, self._begin = piece.step, piece.start
+            self._asked = piece.start  # up to here there was a question
+            self._burst = 0  # samples of this burst
+            self._due = FIRST
+        asked: list[Question] = []
+        samples, at = piece.samples, piece.start
+        while len(samples):
+            count = min(len(samples), self._due - self._burst)
+            count = self._add(samples[:count], piece.box.snr_db)
+            samples, at = samples[count:], at + count * piece.step
+            self._burst += count
+            if self._burst == self._due:
+                asked.append(self._question(piece, at))
+                self._due += self._distance(rate_hz)
+        if piece.ends and self._since and len(self._samples) - self._since < LASTING:
+            self._since = 0
+        if piece.ends and at > self._asked and len(self._samples) >= SHORTEST:
+            asked.append(self._question(piece, at))
+        return asked
+
+    def _distance(self, rate_hz: float) -> int:
+        """Samples to the next question of this burst."""
+        if len(self._samples) < MOST:
+            return max(FIRST, min(self._due, SETTLED * 2))
+        return max(SETTLED, round(EVERY_S * rate_hz / self._step / FIRST) * FIRST)
+
+    def _add(self, samples: Samples, snr_db: float) -> int:
+        """Take samples in, up to where they become another signal: how many."""
+        before = len(self._samples)
+        self._samples = np.concatenate([self._samples, samples])
+        hops = (len(self._samples) - self._judged) // FIRST if self.judge else 0
+        fresh = self._samples[self._judged : self._judged + hops * FIRST].reshape(hops, FIRST)
+        for row in self._changes.push(moments(fresh)) if hops else []:
+            end = self._judged + (row + 1) * FIRST
+            if self._is_another(end - self._changes.recent * FIRST, end, snr_db):
+                self._samples, self._judged = self._samples[:end], end
+                self._due = self._burst + end - before + FIRST
+                self._changes.reset()
+                break
+        else:
+            self._judged += hops * FIRST
+        added = len(self._samples) - before
+        if self._since and len(self._samples) - self._since >= LASTING:
+            self._drop(self._since)
+        self._drop(len(self._samples) - MOST)
+        return added
+
+    def _drop(self, count: int) -> None:
+        """The oldest samples no longer count."""
+        if count > 0:
+            self._samples = self._samples[count:]
+            self._judged, self._quiet = self._judged - count, self._quiet - count
+            self._since = max(0, self._since - count)
+
+    def _is_another(self, begin: int, end: int, snr_db: float) -> bool:
+        """Whether [begin, end) is another signal than what was before."""
+        before = self._samples[max(self._since, begin - COMPARED) : begin]
+        if self.judge is None or end < self._quiet or len(before) < 2 * FIRST:
+            return False
+        family, sure = self.judge(before, snr_db)
+        new, new_sure = self.judge(self._samples[begin:end], snr_db)
+        another = new != family and min(sure, new_sure) >= SURE
+        if another:
+            self._since, self._begins, self._wait = begin, "change", FIRST
+        self._quiet, self._wait = end + self._wait, min(2 * self._wait, PATIENCE)
+        return another
+
+    def _question(self, piece: Piece, end: float) -> Question:
+        start, self._asked = self._asked, end
+        counts = self._samples[self._since :]
+        begins = self._begins if len(counts) < 4 * FIRST else None
+        return Question(
+            counts,
+            start,
+            end,
+            self._begin,
+            begins,
+            piece.box,
+            self.emission,
+            self._step,
+            piece.steady,
+        )
+
+
+def moments(hops: Samples) -> NDArray[np.float64]:
+    """What changes with the modulation, of hops (n, samples): (n, 5)."""
+    power = np.square(np.abs(hops))
+    mean = power.mean(1, keepdims=True) + 1e-20
+    steps = hops[:, 1:] * hops[:, :-1].conj()
+    square = hops * hops
+    values = [
+        np.square(power / mean).mean(1),
+        np.abs(square.mean(1)) / mean[:, 0],
+        np.abs((square * square).mean(1)) / np.square(mean[:, 0]),
+        np.abs(steps.mean(1)) / mean[:, 0],
+        np.abs((steps * steps).mean(1)) / np.square(mean[:, 0]),
+    ]
+    return np.stack(values, 1).astype(np.float64)

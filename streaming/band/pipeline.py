@@ -1,0 +1,193 @@
+"""The pipeline of one band: every emission found, followed and named.
+
+    Block -> Band.push() -> Evidence.push() -> EmissionEmbedder.push() -> Head.name_all() -> Prediction
+
+Each emission has its own evidence. All questions that a block raises are answered together, in the order in
+which they were raised, so the result does not depend on how the stream is cut into blocks.
+"""
+
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import count
+
+import numpy as np
+
+from streaming.band.attention import Attention
+from streaming.band.embedding import EmissionEmbedder
+from streaming.band.emissions import Book, Emission
+from streaming.band.evidence import Evidence, Question
+from streaming.band.frontend import Band, BandSettings, Item, Piece, Silence
+from streaming.block import Block, Samples, check_samples
+from streaming.bundle import Bundle
+from streaming.engine import Engine
+from streaming.head import Head
+from streaming.no_signal import Silences
+from streaming.prediction import Prediction
+from streaming.projection import Rows
+
+MOST_EMISSIONS = 1024  # whose evidence is kept
+
+
+class BandPipeline:
+    """Blocks of one stream in; predictions of every emission, and of silences, out."""
+
+    def __init__(self, bundle: Bundle, head: Head, engine: Engine) -> None:
+        assert isinstance(bundle.meta.front_end, BandSettings)
+        self.head, self.engine = head, engine
+        self.band = Band(bundle.meta.front_end)
+        self.embedder = EmissionEmbedder(bundle, engine, head.window)
+        self.silences = Silences(len(head.classes))
+        self.book = Book(head.names)
+        self.attention = Attention()
+        self.stages: defaultdict[str, float] = defaultdict(float)  # CPU seconds by stage
+        self._evidence: dict[int, Evidence] = {}
+        self._block: Block | None = None  # the newest
+
+    @property
+    def next(self) -> int | None:
+        """Index of the sample that should come next."""
+        return self.band.next
+
+    @property
+    def skipped(self) -> int:
+        """Samples before gaps and ends that were too few to judge."""
+        return self.band.skipped
+
+    @property
+    def emission(self) -> int:
+        """The number of the newest emission; what is found from here on is counted on from what is set."""
+        return self.band.emitters.emissions
+
+    @emission.setter
+    def emission(self, number: int) -> None:
+        self.band.emitters.emissions = number
+
+    def push(self, block: Block) -> list[Prediction]:
+        """The predictions that these samples complete."""
+        check_samples(block.samples)
+        return self.advance(block)
+
+    def advance(self, block: Block) -> list[Prediction]:
+        """What `push` gives, of samples that were checked."""
+        found: list[Prediction] = []
+        before = self._block
+        if before and (block.freq_hz, block.rate_hz) != (before.freq_hz, before.rate_hz):
+            found = self._answer(self.band.retune(), before)
+            self._evidence.clear()
+            self.book.end_all(before)
+        self._block = block
+        with self._timed("front end"):
+            items = self.band.push(block)
+        return found + self._answer(items, block)
+
+    def flush(self) -> list[Prediction]:
+        """The predictions of what is left, as the stream ends."""
+        if self._block is None:
+            return []
+        found = self._answer(self.band.flush(), self._block) + self.silences.end(self._block)
+        self.book.end_all(self._block)
+        return found
+
+    def changes(self, interval_s: float) -> list[Emission]:
+        """Emissions that began, changed or ended since it was last asked; updates at most each interval."""
+        return self.book.take(self._block, self.next or 0, interval_s) if self._block else []
+
+    def use(self, head: Head) -> None:
+        """Answer with another head of the same window and hop, from the next question on."""
+        self.head, self.silences.nothing = head, np.zeros(len(head.classes))
+        self.book.names = head.names
+
+    def take_over(self, old: "BandPipeline") -> None:
+        """Go on for a pipeline that heard the same: its emissions keep their numbers, and what is known."""
+        numbers, more = self.book.match(old.book), count(old.emission + 1)
+        numbers = {n: numbers.get(n) or next(more) for n in range(1, self.emission + 1)}
+        self.emission = next(more) - 1
+        self.band.renumber(numbers)
+        self._evidence = {numbers[n]: evidence for n, evidence in self._evidence.items()}
+        for number, evidence in self._evidence.items():
+            evidence.emission = number
+        self.book, old.book = old.book, self.book
+        self.attention, self.stages = old.attention, old.stages
+        self.book.names = self.head.names
+
+    def close(self) -> None:
+        """Give the engine's states back."""
+        self.embedder.close()
+
+    def _answer(self, items: list[Item], block: Block) -> list[Prediction]:
+        found, questions = list[Prediction](), list[Question]()
+        with self._timed("evidence"):
+            for item in items:
+                if isinstance(item, Silence):
+                    found += self.silences.push(block, item)
+                    continue
+                if item.begins:
+                    found += self.silences.end(block)
+                self.book.hear(item, block)
+                questions += self._follow(item, block.rate_hz)
+        questions = self.attention.choose(questions, block.rate_hz)
+        if questions:
+            with self._timed("embedding"):
+                rows = self.embedder.push([(question.samples, question.box.snr_db) for question in questions])
+            with self._timed("head"):
+                found += self.predict(questions, rows, block)
+        found.sort(key=lambda prediction: prediction.end)
+        for prediction in found:
+            self.book.answer(prediction)
+        return found
+
+    @contextmanager
+    def _timed(self, stage: str) -> Iterator[None]:
+        began = time.thread_time()
+        yield
+        self.stages[stage] += time.thread_time() - began
+
+    def _follow(self, piece: Piece, rate_hz: float) -> list[Question]:
+        """What a piece asks of its emission's evidence; that of the one heard longest ago makes room."""
+        evidence = self._evidence.pop(piece.emission, None)
+        if evidence is None:
+            evidence = Evidence(piece.emission, self._judge)
+            piece = piece if piece.begins else replace(piece, begins="signal")
+        self._evidence[piece.emission] = evidence
+        if len(self._evidence) > MOST_EMISSIONS:
+            del self._evidence[next(iter(self._evidence))]
+        return evidence.push(piece, rate_hz)
+
+    def _judge(self, samples: Samples, snr_db: float) -> tuple[str, float]:
+        """The likeliest family of some samples, or class of a head without families, and its probability."""
+        names, probabilities = (
+            self.head.names,
+            self.head.probabilities(self.embedder.push([(samples, snr_db)])),
+        )
+        if not names.families:
+            return names.classes[int(probabilities[0].argmax())], float(probabilities[0].max())
+        together = names.family_probabilities(probabilities[0])
+        return names.known_families[int(together.argmax())], float(together.max())
+
+    def predict(self, questions: list[Question], rows: Rows, block: Block) -> list[Prediction]:
+        """What the head says."""
+        named = zip(questions, *self.head.name_all(rows), strict=True)
+        return [
+            Prediction(
+                start=round(question.start),
+                end=round(question.end),
+                label=name.label,
+                probability=name.probability,
+                probabilities=row,
+                past=question.begins or "warm",
+                utc_ns=block.utc_at(round(question.start)),
+                clock=block.clock,
+                begin=round(question.begin),
+                snr_db=question.box.snr_db,
+                level_db=question.box.level_db,
+                bandwidth_hz=question.box.width,
+                offset_hz=question.box.centre,
+                family=name.family,
+                emission=question.emission,
+                centre_hz=None if block.freq_hz is None else block.freq_hz + question.box.centre,
+            )
+            for question, name, row in named
+        ]

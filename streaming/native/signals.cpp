@@ -1,0 +1,64 @@
+// The memory of each thread, and the plain C interface that Python loads with ctypes.
+
+#include "signals.h"
+
+#include <string>
+#include <utility>
+
+namespace wavetell {
+
+namespace {
+
+constexpr long SPARE = 512, STRIP_ROOM = 64 * 512, LONG_ROOM = LONGEST + STRIP_ROOM;
+constexpr long SIZES[] = {MOST_SAMPLES,   MOST_SAMPLES,   LONG_ROOM, LONG_ROOM, LONG_ROOM, LONG_ROOM, LONG_ROOM, STRIP_ROOM,
+                          WINDOWS * WINDOW_COUNT, SERIES * WINDOW, SERIES * WINDOW, WINDOW, WINDOW, WINDOW, WINDOW, WINDOW,
+                          WINDOW, WINDOW};
+
+long all_sizes() {
+    long sum = SPARE;
+    for (const long size : SIZES) sum += size + SPARE;
+    return sum;
+}
+
+}  // namespace
+
+Workspace::Workspace() : memory(all_sizes()) {
+    float** const parts[] = {&x_re, &x_im,  &a,    &b,      &c,     &d,         &e,         &desk,      &rows,
+                             &power, &strongest, &size, &weight, &phase, &series[0], &series[1], &series[2], &series[3]};
+    float* at = memory.data() + SPARE;
+    for (size_t i = 0; i < sizeof SIZES / sizeof *SIZES; ++i) *parts[i] = at, at += SIZES[i] + SPARE;
+}
+
+namespace {
+
+// The memory of this thread; what other code has left there has other bits.
+Workspace& workspace(const Signals* signals) {
+    thread_local Workspace work;
+    thread_local const Signals* last = nullptr;
+    if (last != signals) work.window_chirp.n = work.slow_chirp.n = 0;
+    last = signals;
+    return work;
+}
+
+}  // namespace
+
+}  // namespace wavetell
+
+using namespace wavetell;
+
+extern "C" {
+
+// The code for an instruction set, for the calls below; nullptr where it is not compiled in.
+const void* wavetell_signals(const char* isa) {
+    for (const Signals* signals : {portable_signals, avx2_signals})
+        if (signals && std::string(isa) == signals->name) return signals;
+    return nullptr;
+}
+
+// `features` has room for all of them.
+void wavetell_describe(const void* signals, const float* iq, int64_t samples, float snr_db, float* features) {
+    const Signals* code = static_cast<const Signals*>(signals);
+    code->describe(workspace(code), iq, samples, snr_db, features);
+}
+
+}  // extern "C"

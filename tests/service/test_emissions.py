@@ -1,0 +1,229 @@
+"""Emissions everywhere: over REST and live, in the history, in the spectrum, and on the command line."""
+
+import io
+import json
+import struct
+import subprocess
+import sys
+import tarfile
+from itertools import groupby
+
+import numpy as np
+import pytest
+import sigmf
+from websockets.sync.client import connect
+
+from tests.service.conftest import serving, within
+from tests.service.scenes import band, write
+
+FREQ = 433e6
+TRUTH = {(FREQ - 60e3, 10e3), (FREQ + 50e3, 16e3)}  # centre and bandwidth of what `band` sends
+
+
+def of_truth(emission):
+    """Which of the emissions that were sent it is."""
+    for centre, width in TRUTH:
+        if abs(emission["centre_hz"] - centre) < 0.1 * width:
+            assert emission["bandwidth_hz"] == pytest.approx(width, rel=0.3)
+            return centre
+    raise AssertionError(emission)
+
+
+@pytest.fixture(scope="module")
+def heard(tmp_path_factory, model):
+    """A service that has heard a band to its end, and the stream."""
+    folder = tmp_path_factory.mktemp("band")
+    source = write(folder, band())
+    with serving(folder / "data", model, "--allow-folders", str(folder)) as service:
+        stream = service.stream(f"file:{source}?pace=fast")
+        service.until(f"/v1/streams/{stream}", lambda s: s["state"] == "ended", seconds=within(30))
+        url = f"/v1/streams/{stream}/emissions"
+        service.until(url, lambda page: len(page["emissions"]) == 2, seconds=within(10))
+        service.until(
+            url, lambda page: {e["state"] for e in page["emissions"]} == {"end"}, seconds=within(10)
+        )
+        yield service, stream
+
+
+def test_every_emission_of_the_band_is_listed_once_with_its_box_and_times(heard):
+    service, stream = heard
+    emissions = service.get(f"/v1/streams/{stream}/emissions").json()["emissions"]
+    assert {of_truth(emission) for emission in emissions} == {centre for centre, _ in TRUTH}
+    for emission in emissions:
+        assert emission["begin"] == pytest.approx(0.5, abs=0.01)
+        assert emission["end"] == pytest.approx(2.0, abs=0.01)
+        assert (emission["bursts"], emission["duty"]) == (1, pytest.approx(1, abs=0.01))
+        assert emission["upper_hz"] - emission["lower_hz"] == pytest.approx(emission["bandwidth_hz"], abs=0.2)
+        assert emission["label"] in ("A", "B", "C")
+        assert emission["stream"] == stream
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ({"f_low": FREQ}, 1),
+        ({"f_high": FREQ}, 1),
+        ({"f_low": FREQ - 1e3, "f_high": FREQ + 1e3}, 0),
+        ({"state": "now"}, 0),
+        ({"state": "past"}, 2),
+        ({"label": "nothing"}, 0),
+        ({"family": "nothing"}, 0),
+        ({"from": "2020-01-01T00:00:00Z"}, 2),
+        ({"to": "2020-01-01T00:00:00Z"}, 0),
+        ({"limit": 1}, 1),
+    ],
+)
+def test_emissions_are_filtered(heard, query, found):
+    service, stream = heard
+    answer = service.get(f"/v1/streams/{stream}/emissions", params=query).json()
+    assert len(answer["emissions"]) == found
+
+
+def test_pages_of_emissions_neither_overlap_nor_skip(heard):
+    service, stream = heard
+    url, seen, cursor = f"/v1/streams/{stream}/emissions", [], ""
+    for _ in range(3):
+        page = service.get(url, params={"limit": 1, "cursor": cursor}).json()
+        seen += [emission["emission"] for emission in page["emissions"]]
+        cursor = page["cursor"]
+        if not cursor:
+            break
+    assert sorted(seen) == sorted(e["emission"] for e in service.get(url).json()["emissions"])
+
+
+@pytest.mark.parametrize(
+    "query", [{"f_low": "nan"}, {"state": "new"}, {"cursor": "x"}, {"from": "yesterday"}]
+)
+def test_a_filter_that_makes_no_sense_is_refused_in_one_line(heard, query):
+    service, stream = heard
+    answer = service.get(f"/v1/streams/{stream}/emissions", params=query)
+    assert answer.status_code == 422
+    assert "\n" not in answer.json()["detail"]
+
+
+def test_a_live_reader_learns_of_each_emission_that_it_is_new_goes_on_and_ends(tmp_path, model):
+    source = write(tmp_path, band(4.0))
+    with serving(tmp_path / "data", model, "--allow-folders", str(tmp_path)) as service:
+        stream = service.stream(f"file:{source}?pace=realtime")
+        messages = []
+        with connect(f"ws{service.base[4:]}/v1/streams/{stream}/live") as socket:
+            while len([m for m in messages if m["state"] == "end"]) < 2:
+                message = json.loads(socket.recv(timeout=within(20)))
+                messages += [message] if message["type"] == "emission" else []
+    by_emission = sorted(messages, key=lambda message: message["emission"])
+    for _, told in groupby(by_emission, key=lambda message: message["emission"]):
+        states = list(told)
+        assert states[0]["state"] == "new"
+        assert {state["state"] for state in states[1:-1]} == {"update"}
+        assert states[-1]["state"] == "end"
+        assert [state["end"] for state in states] == sorted(state["end"] for state in states)
+        assert of_truth(states[-1])
+
+
+def test_listen_prints_one_object_per_event_of_an_emission(tmp_path, model):
+    command = [
+        sys.executable,
+        "-m",
+        "service.cli",
+        "listen",
+        str(write(tmp_path, band())),
+        "--model",
+        str(model),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    expected = {"emission", "state", "centre_hz", "bandwidth_hz", "snr_db", "label", "family", "probability"}
+    assert all(expected | {"begin", "end", "bursts", "duty"} <= line.keys() for line in lines)
+    for state in ("new", "end"):
+        assert {of_truth(line) for line in lines if line["state"] == state} == {centre for centre, _ in TRUTH}
+    assert all(line["lost"] == 0 for line in lines)
+
+
+def test_one_emission_is_recorded_on_its_own(heard, tmp_path):
+    service, stream = heard
+    emissions = service.get(f"/v1/streams/{stream}/emissions").json()["emissions"]
+    wanted = next(emission for emission in emissions if of_truth(emission) == FREQ + 50e3)
+    answer = service.post(f"/v1/streams/{stream}/recordings", json={"emission": wanted["emission"]})
+    assert answer.status_code == 201, answer.text
+    with tarfile.open(
+        fileobj=io.BytesIO(service.get(f"/v1/recordings/{answer.json()['id']}").content)
+    ) as tar:
+        tar.extractall(tmp_path)
+    read = sigmf.fromfile(str(next(tmp_path.rglob("*.sigmf-meta"))))
+    read.validate()
+    rate, (note,) = read.get_global_info()["core:sample_rate"], read.get_annotations()
+    assert 4 * 16e3 < rate < 6 * 16e3  # a fifth of it is the emission
+    assert read.get_captures()[0]["core:frequency"] == pytest.approx(FREQ + 50e3, abs=1e3)
+    assert (note["core:freq_lower_edge"], note["core:freq_upper_edge"]) == pytest.approx(
+        (wanted["lower_hz"], wanted["upper_hz"]), abs=0.2
+    )
+    samples = read.read_samples()
+    assert len(samples) / rate == pytest.approx(1.5, abs=0.02)
+    spectrum = np.fft.fftshift(np.abs(np.fft.fft(samples)) ** 2)
+    f = np.linspace(-rate / 2, rate / 2, len(samples))
+    assert spectrum[np.abs(f) < 8e3].sum() > 0.99 * spectrum.sum()  # the other one is not in it
+
+
+def test_one_emission_is_labelled_on_its_own_and_fitted(heard):
+    service, stream = heard
+    emissions = service.get(f"/v1/streams/{stream}/emissions").json()["emissions"]
+    for emission, name in zip(emissions, ("one", "two"), strict=True):
+        for start in (150_000, 250_000, 350_000):
+            body = {"stream": stream, "emission": emission["emission"], "label": name}
+            label = service.post("/v1/labels", json=body | {"start": start, "end": start + 100_000})
+            assert label.status_code == 201, label.text
+            assert label.json()["emission"] == emission["emission"]
+            assert label.json()["rate_hz"] < 120e3
+            assert label.json()["upper_hz"] == pytest.approx(emission["bandwidth_hz"] / 2, abs=1)
+    fitted = service.post("/v1/heads/mine/fit", json={})
+    assert fitted.status_code == 200, fitted.text
+    assert fitted.json()["labels"] == {"one": 3, "two": 3}
+
+
+@pytest.mark.parametrize("path", ["/v1/labels", "/v1/streams/STREAM/recordings"])
+def test_an_emission_that_is_not_there_is_not_found(heard, path):
+    service, stream = heard
+    body = {"emission": "nobody"} | ({"stream": stream, "label": "x"} if "labels" in path else {})
+    answer = service.post(path.replace("STREAM", stream), json=body)
+    assert (answer.status_code, answer.json()["detail"]) == (404, f"stream {stream} has no emission nobody")
+
+
+def boxes_of(frame):
+    """The boxes at the end of a frame, read as its description says."""
+    bins, points = struct.unpack_from("<HH", frame, 4)
+    assert frame[:4] == b"WTS2"
+    at = 56 + 4 * bins + 8 * points
+    length = struct.unpack_from("<I", frame, at)[0]
+    size = at + (4 + length + 7) // 8 * 8
+    return json.loads(frame[at + 4 : at + 4 + length]), size
+
+
+def test_frames_of_the_spectrum_hold_the_boxes_of_their_emissions(tmp_path, model):
+    source = write(tmp_path, band(6.0))
+    with serving(tmp_path / "data", model, "--allow-folders", str(tmp_path)) as service:
+        stream = service.stream(f"file:{source}?pace=realtime")
+        url = f"ws{service.base[4:]}/v1/streams/{stream}/spectrum?rate=20&bins=64&points=16&boxes=true"
+        found = {}
+        with connect(url) as socket:
+            while len(found) < 2:
+                shown, size = boxes_of(frame := socket.recv(timeout=within(20)))
+                assert size == len(frame)
+                found |= {box["emission"]: box for box in shown}
+        for box in found.values():
+            of_truth(
+                box
+                | {
+                    "centre_hz": (box["lower_hz"] + box["upper_hz"]) / 2,
+                    "bandwidth_hz": box["upper_hz"] - box["lower_hz"],
+                }
+            )
+        service.until(f"/v1/streams/{stream}/emissions", lambda page: len(page["emissions"]) == 2)
+        query = {"start": 0, "end": 400_000, "count": 20, "bins": 64, "boxes": True}
+        rows = service.get(f"/v1/streams/{stream}/spectrum", params=query).content
+    counts = []
+    while rows:
+        shown, size = boxes_of(rows)
+        counts.append(len(shown))
+        rows = rows[size:]
+    assert counts[0] == 0  # nothing was sent before half a second
+    assert counts[-1] == 2

@@ -1,0 +1,119 @@
+"""Emissions beside each other, on top of each other and one after the other."""
+
+import numpy as np
+import pytest
+
+from tests.streaming.band.signals import flat_band, fsk, noise, psk, tone
+from tests.streaming.band.streams import RATE, end_of, pieces, run, tracks
+
+LOOK = 128
+
+
+def places(out, rate=RATE):
+    """Centre, width, begin and end of each track; frequencies in cycles per sample."""
+    return [
+        (track[-1].box.centre / rate, track[-1].box.width / rate, track[0].start, end_of(track[-1]))
+        for track in tracks(out)
+    ]
+
+
+@pytest.mark.parametrize("later", [0, 10_000])
+def test_two_emissions_a_quarter_of_a_bandwidth_apart_are_two(later):
+    width, two = 0.16, 0
+    for seed in range(10):
+        x = noise(60_000, seed)
+        x[12_000:50_000] += flat_band(38_000, width, -0.625 * width, 0.1, seed=seed)
+        x[12_000 + later : 50_000] += flat_band(38_000 - later, width, 0.625 * width, 0.1, seed=seed + 20)
+        found = sorted(places(run(x)[0]))
+        expected = [(-0.1, 0.16, 12_000, 50_000), (0.1, 0.16, 12_000 + later, 50_000)]
+        error = np.abs(np.subtract(found, expected)) if len(found) == 2 else np.inf
+        two += bool(np.all(error < [0.015, 0.03, 3 * LOOK, 3 * LOOK]))
+    assert two >= 9
+
+
+def test_neighbours_that_were_there_before_the_stream_began_are_two():
+    x = (
+        noise(60_000)
+        + flat_band(60_000, 0.16, -0.11, 0.1, seed=1)
+        + flat_band(60_000, 0.16, 0.11, 0.07, seed=2)
+    )
+    found = tracks(run(x)[0])
+    assert [track[0].steady for track in found] == [True, True]
+    assert sorted(track[-1].box.centre / RATE for track in found) == pytest.approx([-0.11, 0.11], abs=0.01)
+
+
+def test_an_emission_in_a_neighbours_pauses_and_beyond_is_not_cut():
+    x = noise(100_000)
+    for begin in range(12_000, 90_000, 15_000):
+        x[begin : begin + 5_000] += psk(5_000, 16, -0.1, 0.1, seed=begin)
+    x[20_000:80_000] += psk(60_000, 16, 0.12, 0.1)
+    found = places(run(x)[0])
+    beside = [one for one in found if one[0] < 0]
+    assert [one[2] for one in beside] == [
+        pytest.approx(b, abs=3 * LOOK) for b in range(12_000, 90_000, 15_000)
+    ]
+    ((_, _, begin, end),) = [one for one in found if one[0] > 0]
+    assert (begin, end) == (pytest.approx(20_000, abs=3 * LOOK), pytest.approx(80_000, abs=3 * LOOK))
+
+
+def test_a_much_stronger_emission_at_the_same_place_is_another_track_at_once():
+    x = noise(100_000)
+    x[20_000:90_000] += psk(70_000, 10, 0.1, 0.05)
+    x[50_000:70_000] += psk(20_000, 10, 0.1, 1.0, seed=9)
+    first, second = places(run(x)[0])[:2]
+    assert first[3] == pytest.approx(50_000, abs=8 * LOOK)
+    assert second[2] == pytest.approx(50_000, abs=4 * LOOK)
+
+
+def test_an_emission_that_becomes_wider_gets_a_channel_that_fits():
+    x = noise(150_000)
+    x[20_000:50_000] += psk(30_000, 64, 0.1, 0.1)
+    x[50_000:140_000] += psk(90_000, 8, 0.1, 0.1, seed=9)
+    changed = [piece for piece in pieces(run(x)[0]) if piece.begins == "change"]
+    assert changed
+    assert changed[-1].box.width / RATE > 0.1
+
+
+def test_the_tones_of_fsk_are_one_emission_and_one_track():
+    x = noise(80_000)
+    x[20_000:70_000] += fsk(50_000, 64, 0.2, 0.05, 0.1)
+    ((centre, width, begin, end),) = places(run(x)[0])
+    assert centre == pytest.approx(0.05, abs=0.01)
+    assert width == pytest.approx(0.2, abs=0.04)
+    assert (begin, end) == (pytest.approx(20_000, abs=3 * LOOK), pytest.approx(70_000, abs=3 * LOOK))
+
+
+@pytest.mark.parametrize("frequencies", [(0.1,), (0.1, -0.2, 0.3)], ids=["bursts", "hops"])
+def test_who_sends_in_bursts_keeps_its_number_at_each_of_its_frequencies(frequencies):
+    x = noise(220_000)
+    for i in range(12):
+        begin = 15_000 + i * 16_000
+        x[begin : begin + 3_000] += psk(3_000, 16, frequencies[i % len(frequencies)], 0.1, seed=i)
+    found = tracks(run(x)[0])
+    numbers = [track[0].emission for track in found]
+    assert numbers == [1 + i % len(frequencies) for i in range(12)]
+    assert len({track[0].track for track in found}) == 12
+
+
+def test_an_emission_drifts_within_its_track():
+    length = 120_000
+    x = noise(length + 20_000)
+    drift = np.exp(1j * np.pi * 0.02 / length * np.arange(length) ** 2)
+    x[15_000 : 15_000 + length] += (psk(length, 16, 0.1, 0.1) * drift).astype(np.complex64)
+    assert {track[0].emission for track in tracks(run(x)[0])} == {1}
+
+
+def test_the_image_of_a_strong_emission_is_not_an_emission():
+    x = noise(120_000)
+    x[60_000:100_000] += psk(40_000, 16, 0.2, 0.5)
+    x += 0.03 * x.conj()
+    assert [round(one[0], 1) for one in places(run(x)[0])] == [0.2]
+
+
+def test_a_carrier_beside_a_burst_is_steady_and_not_a_part_of_it():
+    x = noise(80_000) + tone(80_000, -0.3, 0.05)
+    x[20_000:60_000] += psk(40_000, 16, 0.2, 0.1)
+    carrier, burst = tracks(run(x)[0])
+    assert (carrier[0].steady, carrier[0].begins, burst[0].steady) == (True, "cold", False)
+    assert carrier[-1].box.centre / RATE == pytest.approx(-0.3, abs=0.01)
+    assert end_of(carrier[-1]) == pytest.approx(80_000, abs=4 * LOOK)
