@@ -179,7 +179,7 @@ class Band:
         silent = not self.tracker.busy
         out += self._changed(self.tracker.flush(), self._end)
         out += self._read(self._end)
-        return out + (self._silence(self._end) if silent else [])
+        return out + (self._silence(self.tracker.at * self.bins) if silent else [])
 
     def _open(self, rate_hz: float) -> None:
         """Stages for a source of this rate."""

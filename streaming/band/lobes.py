@@ -5,7 +5,8 @@ hard keying), one emission and what the receiver made of it (its image, harmonic
 are parted at valleys of 9 dB and put together where
 
     a lobe has a partner on the other side of a stronger one, at its distance and level  sidebands, side lobes
-    they are on in turn, sample by sample: hardly ever both                              tones of FSK
+    they are alike, and on in turn, sample by sample: hardly ever both                   tones of FSK
+    they are alike, and others mirror each other about the middle between them           FSK of a pattern
 
 A weaker lobe that rises and falls with a stronger one, that lies at its mirror image, or on its slope, is a
 product of the stronger one and is absorbed: it is not an emission, nor part of one.
@@ -31,6 +32,8 @@ SLOPE = 0.05  # of a lobe: on its slope
 ALIKE = 4.0  # ratio of the levels of two sidebands
 TOGETHER = 0.5  # correlation of power
 IN_TURN = 0.6  # of the product of the powers that independent ones would have
+TONES = 8.0  # ratio of the powers of two tones of FSK, at most
+PAIRS = 2  # of lobes that mirror each other about the middle of two strong ones
 MOST = 8  # lobes that are compared sample by sample
 STEPS = 1024  # of time, in which they are compared
 
@@ -85,13 +88,17 @@ def split(smooth: Spectrum, region: Run) -> list[Run]:
     return [(first + a, first + b) for a, b in pairwise([0, *cuts, len(inner)])]
 
 
-def group(lobes: list[Lobe], bins: int, samples: Samples) -> list[list[Lobe]]:
-    """The lobes of each emission; `samples` are of the looks in which they were seen."""
+def group(lobes: list[Lobe], bins: int, samples: Samples, steady: bool) -> list[list[Lobe]]:
+    """The lobes of each emission; `samples` are of the looks in which they were seen.
+
+    What is steady did not begin together, and spurs lie at equal distances, too: patterns are not looked for.
+    """
     correlated, products = comparisons(lobes[:MOST], bins, samples)
     left, groups = list(range(len(lobes))), list[list[Lobe]]()
     while left:
         head, *left = left
-        members = [head]
+        members = [head] if steady else [head, *mirrored(lobes, head, left)]
+        left = [at for at in left if at not in members]
         for at in list(left):
             if at not in left:
                 continue
@@ -101,7 +108,7 @@ def group(lobes: list[Lobe], bins: int, samples: Samples) -> list[list[Lobe]]:
             if partner is not None:
                 members += [at, partner]
                 left = [other for other in left if other not in (at, partner)]
-            elif compared and products[head, at] < IN_TURN:
+            elif compared and are_tones(lobe.power, strong.power, products[head, at]):
                 members.append(at)
                 left.remove(at)
             elif (compared and correlated[head, at] > TOGETHER) or is_product(lobe, strong, bins):
@@ -120,6 +127,33 @@ def sideband(lobes: list[Lobe], strong: Lobe, at: int, left: list[int]) -> int |
         if other != at and near and 1 / ALIKE < partner.power / lobe.power < ALIKE:
             return other
     return None
+
+
+def are_tones(power: float, other: float, product: float) -> bool:
+    """Whether two lobes of these powers are tones of one FSK, by their mean product (`compare`)."""
+    return product < IN_TURN and 1 / TONES < power / other < TONES
+
+
+def mirrored(lobes: list[Lobe], head: int, left: list[int]) -> list[int]:
+    """Where the strongest two lobes left are alike and two pairs of others mirror each other: all of these.
+
+    FSK that sends a pattern, such as a preamble, has lines at equal distances, and none of them keys.
+    """
+    if not left:
+        return []
+    strong, second = lobes[head], lobes[left[0]]
+    if second.power * ALIKE < strong.power:
+        return []
+    middle = (strong.centre + second.centre) / 2
+    near = max(2.0, 0.05 * abs(strong.centre - second.centre))
+    members = [left[0]]
+    for at in left[1:]:
+        for other in left[left.index(at) + 1 :]:
+            one, partner = lobes[at], lobes[other]
+            mirror = abs((one.centre + partner.centre) / 2 - middle) <= near
+            if mirror and at not in members and other not in members and partner.power * ALIKE > one.power:
+                members += [at, other]
+    return members if len(members) >= PAIRS * 2 + 1 else []
 
 
 def is_product(lobe: Lobe, strong: Lobe, bins: int) -> bool:

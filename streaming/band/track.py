@@ -9,6 +9,7 @@ from streaming.band.looks import Spectrum
 from streaming.band.regions import Mask
 
 MEMORY = 16  # looks of the running level
+FORGOTTEN = 0.998  # per look, of the peak
 WIDER, MOVED = 1.7, 0.3  # ratio of bandwidths, and shift of the centre in bandwidths, of another channel
 
 
@@ -27,6 +28,7 @@ class Track:
     looks: int = 0
     last: int = 0
     level: float = 0.0  # excess power per look, lately
+    peak: float = 0.0  # the highest of them, forgotten slowly
     reached: Mask | None = None  # in the last look
 
     def grow(self, grown: Mask) -> None:
@@ -41,6 +43,12 @@ class Track:
         self.looks += 1
         self.last = at
         self.level += (power - self.level) / min(self.looks, MEMORY)
+        self.peak = max(power, FORGOTTEN * self.peak)
+
+    @property
+    def excess(self) -> Spectrum:
+        """The density above the floor, in the mean of its looks."""
+        return np.asarray(np.maximum(self.total / self.looks - self.floor, 0.0))
 
     def measure(self) -> Box | None:
         """Its box over all looks so far."""

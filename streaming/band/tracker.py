@@ -18,7 +18,7 @@ from scipy.ndimage import uniform_filter1d
 from streaming.band.box import measure
 from streaming.band.emitters import Emitters
 from streaming.band.floor import Floor, without_dc
-from streaming.band.lobes import Lobe, find_lobes, group
+from streaming.band.lobes import Lobe, are_tones, comparisons, find_lobes, group
 from streaming.band.looks import FREEDOM, Spectra, Spectrum
 from streaming.band.regions import Mask, Run, Standout, as_mask, runs
 from streaming.band.track import Track
@@ -30,7 +30,9 @@ LOUDER = 8.0  # times the level of a track: another emission at once
 FAINTER = 0.01  # of the level of a track: a pause
 PRESENT = 0.1  # of the level of a track: its bins are its own
 SHADOW = 1e-3  # of the strongest level: too weak to be told from the receiver's own products
-ABOVE_STEADY = 3.0  # times a steady emission's level: a burst on top of it, and not its own rise
+ABOVE_STEADY = 3.0  # times a steady emission's peak: a burst on top of it, and not its own rise
+LOUD = 0.9  # quantile of a steady emission's first looks that is its peak
+JOINED_DB = 10.0  # SNR from which on a track may get a second tone
 STEADY = 2.0  # density over the quietest part of the band
 SURE, LOWEST_SNR_DB = 18.0, -6.0  # standard deviations of noise, and SNR, below which nothing is reported
 LOOK_AGAIN = 64  # looks between looks for steady emissions
@@ -92,8 +94,12 @@ class Tracker:
     def start(self, looks: Spectra) -> list[Change]:
         """Learn the floor from the first looks, which are pushed afterwards."""
         self._changes = []
-        self.floor.start(without_dc(looks))
+        spectra = without_dc(looks)
+        self.floor.start(spectra)
         self._find_steady()
+        for track in self.open:
+            over = np.maximum(spectra - track.floor, 0)[:, track.mask].sum(1)
+            track.peak = max(track.peak, float(np.quantile(over, LOUD)))
         return self._changes
 
     def push(self, looks: Spectra) -> list[Change]:
@@ -202,11 +208,7 @@ class Tracker:
         """Whether a region is not a product of something stronger, nor the rise of a steady emission."""
         inside = slice(*run)
         power = float(excess[inside].sum())
-        below = sum(
-            float((self.floor.level - track.floor)[inside][track.mask[inside]].sum())
-            for track in self.open
-            if track.steady
-        )
+        below = sum(track.peak for track in self.open if track.steady and track.mask[inside].any())
         return power > max(SHADOW * loudest, ABOVE_STEADY * below)
 
     def _resolve(self, birth: Birth, ended: bool = False) -> None:
@@ -216,13 +218,30 @@ class Tracker:
         excess = np.where(birth.mask, np.maximum(birth.total / birth.looks - floor, 0), 0.0)
         lobes = find_lobes(excess, runs(birth.mask))
         samples = self.recent(birth.begin, birth.last + 1)
-        for members in group(lobes, self.bins, samples):
+        before = [track for track in self.open if not track.steady and track.last >= birth.begin]
+        for members in group(lobes, self.bins, samples, steady=False):
+            if any(self._join(track, members, birth, samples) for track in before):
+                continue
             track = self._open(birth.begin, members, excess, floor, birth.looks, steady=False)
             if track is None:
                 continue
             track.total, track.looks, track.last = birth.total, birth.looks, birth.last
             if ended or self.at - birth.last > self.hang:
                 self._close(track)
+
+    def _join(self, track: Track, members: list[Lobe], birth: Birth, samples: Samples) -> bool:
+        """Whether these lobes are another tone of a track that began with one; it has both from here on."""
+        if track.box.snr_db < JOINED_DB:
+            return False
+        own = find_lobes(np.where(track.mask, track.excess, 0.0), runs(track.mask))
+        product = comparisons([*own[:1], members[0]], self.bins, samples)[1][0, -1]
+        if not own or not are_tones(members[0].power, track.level, product):
+            return False
+        track.mask |= as_mask(self.bins, [(lobe.first, lobe.end) for lobe in members])
+        track.total, track.looks = birth.total, birth.looks
+        track.box = track.measure() or track.box
+        self._changes.append(Change("moved", track))
+        return True
 
     def _find_steady(self) -> None:
         """Emissions that have been there all the time; those that are not any more end."""
@@ -236,7 +255,7 @@ class Tracker:
         excess = np.where(mask, np.maximum(level - quiet, 0), 0.0)
         lobes = [lobe for lobe in find_lobes(excess, runs(mask)) if not self._is_dc(lobe)]
         samples = self.recent(max(0, self.at - 2 * WATCH), max(self.at, 2 * WATCH)) if lobes else NOTHING
-        for members in group(lobes, self.bins, samples):
+        for members in group(lobes, self.bins, samples, steady=True):
             self._open(self.at, members, excess, quiet, LOOK_AGAIN, steady=True)
 
     def _is_dc(self, lobe: Lobe) -> bool:
@@ -261,7 +280,7 @@ class Tracker:
         emission = self.emitters.recognise(box, self._seconds(self.at))
         number = next(self.emitters.tracks)
         track = Track(number, emission, begin, mask, floor.copy(), steady, box, last=begin)
-        track.level = float(own.sum())
+        track.level = track.peak = float(own.sum())
         self.open.append(track)
         self._changes.append(Change("opened", track))
         return track

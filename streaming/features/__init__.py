@@ -26,12 +26,13 @@ LOUD = 0.9  # the level is this quantile of the power, averaged over 8 samples
 HIGHEST = 8.0  # times the level: clicks are cut there
 ON = 0.1  # of the loudest window's power: quieter windows are pauses
 SCALES = (8, 64)
+LOWEST_DB, HIGHEST_DB = -10.0, 40.0  # beyond, an SNR says nothing more of a signal, but of a false floor
 COUNT = 2 * window.COUNT + window.LINES + len(SCALES) * slow.COUNT + spectrum.COUNT + 5
 
 
 def describe(samples: Samples, snr_db: float) -> Row:
     """The features (COUNT,) of an emission, from its newest samples at the model's rate."""
-    kernel = signal_kernel()
+    kernel, snr_db = signal_kernel(), min(max(snr_db, LOWEST_DB), HIGHEST_DB)
     if kernel is None or len(samples) < SHORTEST:
         return describe_in_numpy(samples, snr_db)
     return kernel.describe(samples[-MOST:], snr_db, COUNT)

@@ -3,9 +3,10 @@
     draw (class, settings) -> receive (air, receiver, neighbours) -> Band (boxes with their errors) ->
     evidence
 
-An example is the evidence of the track that matches the emission best, or a part of it: answers are asked for
-early, too. Noise is a class: what a receiver's own noise, shaped by its filters, makes the front end find,
-and any part of it. An outlier is a signal of no class. Examples are made one by one on every core and kept in
+An example is the evidence of the track that matches the emission best; parts of it are further examples:
+answers are asked for early, too. Of what fills the band and is therefore not found, any part of the band is
+taken. Noise is a class: what a receiver's own noise, shaped by its filters, makes the front end find, and any
+part of it. An outlier is a signal of no class. Examples are made one by one on every core and kept in
 parts in a folder: a run that was stopped goes on, and a second request for the same examples is answered from
 there.
 """
@@ -42,7 +43,9 @@ HEARD = tuple(name for name in CLASSES if name != NOISE)
 LENGTH = 2**14, 2**18  # samples of a recording, log-uniform
 SNR_DB = (0.0, 45.0)
 NEIGHBOUR = 0.15  # share of recordings with another emission in the band
-PART_OF = 0.3  # share of examples that are a part of the evidence
+PART_OF = 0.3  # share of labelled emissions of which a part is taken
+PARTS_OF_EACH = 2  # further examples of each emission: parts of its evidence
+FILLED = 0.8  # of the band: an emission that may leave nothing to be told from
 # What is on the air more often, and families of one class, are made more often.
 OFTEN = (
     *CLASSES,
@@ -86,7 +89,15 @@ def find(x: Samples, rate_hz: float) -> list[Found]:
 
 
 def make_evidence(name: str, rng: np.random.Generator) -> tuple[Samples, float] | None:
-    """The evidence of one emission of this class with its SNR, dB; None where it was not found."""
+    """The evidence of one emission of this class, or a part of it, with its SNR, dB; None: not found."""
+    made = whole_evidence(name, rng)
+    if made and rng.random() < PART_OF:
+        return part(made[0], rng), made[1]
+    return made
+
+
+def whole_evidence(name: str, rng: np.random.Generator) -> tuple[Samples, float] | None:
+    """All evidence of one emission of this class that counts with its SNR, dB; None: it was not found."""
     length = int(log_uniform(rng, *LENGTH))
     if name == NOISE:
         return noise_evidence(rng, length)
@@ -96,19 +107,32 @@ def make_evidence(name: str, rng: np.random.Generator) -> tuple[Samples, float] 
     x = receive(emitted, rng, float(rng.uniform(*SNR_DB)), clear)
     edges = emitted.lower_hz, emitted.upper_hz
     matching = [one for one in find(x, emitted.rate_hz) if overlaps(one.box, *edges)]
-    if not matching:
-        return None
-    best = max(matching, key=lambda one: one.energy)
-    return part(best.samples, rng), best.box.snr_db
+    if matching:
+        best = max(matching, key=lambda one: one.energy)
+        return best.samples[-MOST:], best.box.snr_db
+    fills = edges[1] - edges[0] > FILLED * emitted.rate_hz
+    return any_channel(x, rng) if fills and emitted.bursts == [(0, length)] else None
 
 
 def part(samples: Samples, rng: np.random.Generator) -> Samples:
-    """All of the evidence that counts, or a part of it."""
-    if len(samples) > 2_048 and rng.random() < PART_OF:
-        count = int(log_uniform(rng, 512, len(samples)))
-        first = int(rng.integers(0, len(samples) - count + 1))
-        samples = samples[first : first + count]
-    return samples[-MOST:]
+    """A part of the evidence, from its begin on or from anywhere."""
+    if len(samples) <= 2 * SHORTEST:
+        return samples
+    count = int(log_uniform(rng, max(SHORTEST, min(512, len(samples) // 2)), len(samples)))
+    first = int(rng.integers(0, len(samples) - count + 1)) if rng.random() < 0.6 else 0
+    return samples[first : first + count]
+
+
+def any_channel(x: Samples, rng: np.random.Generator) -> tuple[Samples, float] | None:
+    """Any part of the band, as if the front end had found something there."""
+    size = 1 << int(np.log2(len(x)))
+    bank = Bank(size, 1)
+    bank.push(x[: size // 2])
+    bank.push(x[size // 2 : size])
+    width = log_uniform(rng, 0.01, 0.9)
+    place = rng.uniform(-0.5 + width / 2, 0.5 - width / 2)
+    samples = Channel(bank, place, width, FRONT_END.fraction).read(0)
+    return (samples[-MOST:], float(rng.uniform(-6, 3))) if len(samples) >= SHORTEST else None
 
 
 def neighbour(rng: np.random.Generator, emitted: Emitted) -> Emitted:
@@ -149,15 +173,8 @@ def noise_evidence(rng: np.random.Generator, length: int) -> tuple[Samples, floa
     tracks = find(x, rate_hz)
     if tracks and rng.random() < 0.7:
         one = tracks[int(rng.integers(len(tracks)))]
-        return part(one.samples, rng), one.box.snr_db
-    size = 1 << int(np.log2(length))
-    bank = Bank(size, 1)
-    bank.push(x[: size // 2])
-    bank.push(x[size // 2 : size])
-    width = log_uniform(rng, 0.01, 0.9)
-    place = rng.uniform(-0.5 + width / 2, 0.5 - width / 2)
-    samples = Channel(bank, place, width, FRONT_END.fraction).read(0)
-    return (part(samples, rng), float(rng.uniform(-6, 3))) if len(samples) >= SHORTEST else None
+        return one.samples[-MOST:], one.box.snr_db
+    return any_channel(x, rng)
 
 
 def channel_filtered(x: Samples, rng: np.random.Generator) -> Samples:
@@ -173,29 +190,35 @@ def channel_filtered(x: Samples, rng: np.random.Generator) -> Samples:
 
 @dataclass(frozen=True)
 class Examples:
-    """Features (n, COUNT) of emissions; `label` counts in `names`."""
+    """Features (n, COUNT) of emissions; `number` is the emission, `label` counts in `names`."""
 
     features: NDArray[np.float32]
     label: NDArray[np.int64]
+    number: NDArray[np.int64]
     snr_db: NDArray[np.float32]
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Maker:
-    """Makes the i-th example; a process of its own can do it."""
+    """Makes the examples of the i-th emission; a process of its own can do it."""
 
     names: tuple[str, ...]  # in rotation
     seed: int
 
     def make(self, i: int) -> tuple[NDArray[np.float32], float] | None:
-        """Its features and SNR; None where the front end did not find it."""
-        made = make_evidence(self.names[i % len(self.names)], np.random.default_rng([self.seed, i]))
-        return (describe(*made), made[1]) if made else None
+        """Its features, and those of parts of it, (n, COUNT), and SNR; None where it was not found."""
+        rng = np.random.default_rng([self.seed, i])
+        made = whole_evidence(self.names[i % len(self.names)], rng)
+        if made is None:
+            return None
+        samples, snr_db = made
+        views = [samples, *(part(samples, rng) for _ in range(PARTS_OF_EACH))]
+        return np.stack([describe(view, snr_db) for view in views]), snr_db
 
 
 def make_examples(maker: Maker, count: int, folder: Path, what: str) -> Examples:
-    """The first `count` examples of a maker, as far as they were found."""
+    """The examples of a maker's first `count` emissions, as far as they were found."""
     name = hashlib.sha256(f"{maker} {count}".encode()).hexdigest()[:12]
     paths = [folder / f"emissions-{name}-{part}.npz" for part in range(PARTS)]
     cores = len(os.sched_getaffinity(0))
@@ -212,7 +235,7 @@ def make_examples(maker: Maker, count: int, folder: Path, what: str) -> Examples
     features, numbers, snr_db = (np.concatenate(same) for same in zip(*parts, strict=True))
     names = tuple(dict.fromkeys(maker.names))
     label = np.array([names.index(name) for name in maker.names])[numbers % len(maker.names)]
-    return Examples(features, label, snr_db, names)
+    return Examples(features, label, numbers, snr_db, names)
 
 
 def write_part(path: Path, numbers: range, made: Iterator[tuple[NDArray[np.float32], float] | None]) -> None:
@@ -221,8 +244,8 @@ def write_part(path: Path, numbers: range, made: Iterator[tuple[NDArray[np.float
     raw = io.BytesIO()
     np.savez(
         raw,
-        number=np.array([number for number, _, _ in found], np.int64),
-        features=np.array([row for _, row, _ in found], np.float32).reshape(-1, COUNT),
-        snr_db=np.array([snr_db for _, _, snr_db in found], np.float32),
+        number=np.array([number for number, rows, _ in found for _ in rows], np.int64),
+        features=np.concatenate([np.empty((0, COUNT), np.float32), *(rows for _, rows, _ in found)]),
+        snr_db=np.array([snr_db for _, rows, snr_db in found for _ in rows], np.float32),
     )
     write_whole(path, raw.getvalue())

@@ -23,7 +23,7 @@ from training.progress import Progress
 from training.signals.classes import CLASSES, FAMILIES
 
 WINDOW, HOP = 2_048, 512  # samples at the model's rate
-KNOWN, OUTLIERS = 36_000, 6_000  # emissions for the projection, and for its open-set detector
+KNOWN, OUTLIERS = 60_000, 9_000  # emissions for the projection, and for its open-set detector
 HELD = 10  # every tenth known emission is held out for the limit
 FALSE_ALARMS = 0.02  # share of them called unknown
 CERTAIN = 0.5  # probability from which the class itself is reported
@@ -37,7 +37,7 @@ def fit_radio(
     """The bundle with its projection, and the head `live` from `each` labelled emissions per class."""
     examples = make_examples(Maker(OFTEN, seed), known, folder, "emissions")
     strange = make_examples(Maker((OUTLIER,), seed + 1), outliers, folder, "outliers")
-    held = np.arange(len(examples.label)) % HELD == 0
+    held = examples.number // len(OFTEN) % HELD == 0  # all examples of an emission, and all classes alike
     projection = fit_projection(
         examples.features[~held], examples.label[~held], examples.names, strange.features, seed, Training()
     )

@@ -3,7 +3,8 @@
     y(t) = (leak + (1 - leak) s(t)^bend) exp(2 pi j int pull (s - lag(s)))
 
 s is the keyed level behind the transmitter's rise time; an oscillator that is keyed itself is pulled at
-each key-on.
+each key-on. A supply or a matching network may ring at each edge, and a resonator decay slowly behind each
+pulse.
 """
 
 from dataclasses import dataclass, replace
@@ -33,6 +34,8 @@ class Ook:
     bend: float  # power law of the amplifier: rise and fall differ
     leak: float  # level between pulses
     pull: float  # at key-on, in symbol rates
+    ring: tuple[float, float] | None = None  # of edges: in symbol rates, and how many cycles it lasts
+    tail: tuple[float, float] | None = None  # behind a pulse: its level, and its time constant in chips
     oversampling: Range = (1.2, 250.0)  # its skirts are wide
 
     @property
@@ -71,7 +74,13 @@ class Ook:
             level = filtered(level, lambda f: 1 / (1 + 2j * np.pi * f * (rise / np.float32(2.2))))
         elif rise > 1:  # a cosine edge: 10 to 90 % in 0.59 of its length
             level = filtered(level, lambda f: half_cosine(f * (rise / np.float32(0.59))))
-        smooth = np.clip(level, 0, 1) ** np.float32(self.bend)
+        if self.ring:
+            own, cycles = np.float32(self.ring[0] / chip), np.float32(self.ring[1])
+            level = filtered(level, lambda f: 1 / (1 - (f / own) ** 2 + 1j * f / (own * cycles)))
+        smooth = np.clip(level, 0, 2) ** np.float32(self.bend)
+        if self.tail:
+            share, length = np.float32(self.tail[0]), np.float32(2 * np.pi * self.tail[1] * chip)
+            smooth = np.maximum(smooth, share * filtered(level, lambda f: 1 / (1 + 1j * f * length)))
         out = (self.leak + (1 - self.leak) * smooth).astype(np.complex64)
         if self.pull:
             slow = np.float32(2 * np.pi * chip)
@@ -97,4 +106,6 @@ def draw_ook(rng: np.random.Generator) -> Ook:
         bend=rng.uniform(0.6, 2) if rng.random() < 0.3 else 1.0,
         leak=10 ** rng.uniform(-2.5, -1) if rng.random() < 0.2 else 0.0,
         pull=rng.uniform(-1, 1) if rng.random() < 0.25 else 0.0,
+        ring=(log_uniform(rng, 2, 30), rng.uniform(0.7, 6)) if rng.random() < 0.15 else None,
+        tail=(log_uniform(rng, 0.03, 0.4), log_uniform(rng, 0.1, 3)) if rng.random() < 0.15 else None,
     )
