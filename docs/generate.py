@@ -37,17 +37,20 @@ PYTHON = {
     ),
     "Live answers": (
         "streaming.engine.open_engine",
-        "streaming.pipeline.LivePipeline",
+        "streaming.pipeline.open_pipeline",
+        "streaming.band.pipeline.BandPipeline",
+        "streaming.band.emissions.Emission",
         "streaming.prediction.Prediction",
         "service.schemas.answers.Answer",
         "streaming.report.open_reporter",
     ),
     "Below the pipeline": (
-        "streaming.frontend.FrontEnd",
+        "streaming.band.frontend.Band",
+        "streaming.band.frontend.Piece",
         "streaming.engine.Engine",
         "streaming.engine.Stream",
         "streaming.window.Window",
-        "streaming.features.Features",
+        "streaming.features.describe",
     ),
     "Own models": ("training.datasets.open_dataset", "training.heads.fit.fit_head"),
 }

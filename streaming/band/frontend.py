@@ -168,7 +168,7 @@ class Band:
         looks = max(0, len(rest) - self.bins // 2) // self.bins  # none of them reaches beyond the end
         self._end = self._at + len(rest)
         out: list[Item] = []
-        if looks:
+        if looks or (self._at and len(rest) >= self.bins // 2):
             out += self._tick(np.concatenate([rest, np.zeros(self.tick - len(rest), np.complex64)]), looks)
         if not self._started:
             out += self._start()
@@ -220,8 +220,8 @@ class Band:
         self._newest = samples
         self._at += len(samples)
         spectra = self.looks.push(corrected)
-        if looks < LOOKS:
-            spectra = spectra[: max(0, len(spectra) - LOOKS + looks)]
+        if looks < LOOKS:  # the last look of the tick before is complete now, too
+            spectra = spectra[: len(spectra) - (LOOKS - 1) + looks]
         if not self._started:
             self._early.append(spectra)
             return self._start() if len(self._early) == HELD else []

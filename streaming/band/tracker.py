@@ -96,7 +96,7 @@ class Tracker:
         self._changes = []
         spectra = without_dc(looks)
         self.floor.start(spectra)
-        self._find_steady()
+        self._find_steady(min(LOOK_AGAIN, len(spectra)))
         for track in self.open:
             over = np.maximum(spectra - track.floor, 0)[:, track.mask].sum(1)
             track.peak = max(track.peak, float(np.quantile(over, LOUD)))
@@ -243,8 +243,8 @@ class Tracker:
         self._changes.append(Change("moved", track))
         return True
 
-    def _find_steady(self) -> None:
-        """Emissions that have been there all the time; those that are not any more end."""
+    def _find_steady(self, looks: int = LOOK_AGAIN) -> None:
+        """Emissions that were there all the time, for so many looks; those that are not any more end."""
         level = self.floor.level
         quiet = np.full(self.bins, self.floor.quietest)
         mask = np.asarray(uniform_filter1d(level, 3, mode="nearest") > STEADY * quiet)
@@ -256,7 +256,7 @@ class Tracker:
         lobes = [lobe for lobe in find_lobes(excess, runs(mask)) if not self._is_dc(lobe)]
         samples = self.recent(max(0, self.at - 2 * WATCH), max(self.at, 2 * WATCH)) if lobes else NOTHING
         for members in group(lobes, self.bins, samples, steady=True):
-            self._open(self.at, members, excess, quiet, LOOK_AGAIN, steady=True)
+            self._open(self.at, members, excess, quiet, looks, steady=True)
 
     def _is_dc(self, lobe: Lobe) -> bool:
         """Whether it is a narrow line at zero: the receiver's own."""

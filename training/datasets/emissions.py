@@ -45,6 +45,8 @@ SNR_DB = (0.0, 45.0)
 NEIGHBOUR = 0.15  # share of recordings with another emission in the band
 PART_OF = 0.3  # share of labelled emissions of which a part is taken
 PARTS_OF_EACH = 2  # further examples of each emission: parts of its evidence
+CAPTURED = 0.7  # of an emission's power that a box must hold to be an example of its class
+ANY_PART = ("OFDM", OUTLIER)  # of which any part looks alike
 FILLED = 0.8  # of the band: an emission that may leave nothing to be told from
 # What is on the air more often, and families of one class, are made more often.
 OFTEN = (
@@ -107,6 +109,8 @@ def whole_evidence(name: str, rng: np.random.Generator) -> tuple[Samples, float]
     x = receive(emitted, rng, float(rng.uniform(*SNR_DB)), clear)
     edges = emitted.lower_hz, emitted.upper_hz
     matching = [one for one in find(x, emitted.rate_hz) if overlaps(one.box, *edges)]
+    if name not in ANY_PART:  # one tone of FSK is OOK: it must not be learnt as FSK
+        matching = [one for one in matching if captured(emitted, one.box) > CAPTURED]
     if matching:
         best = max(matching, key=lambda one: one.energy)
         return best.samples[-MOST:], best.box.snr_db
@@ -150,6 +154,13 @@ def overlaps(box: Box, lower_hz: float, upper_hz: float) -> bool:
     """Whether a box is of an emission with these edges, for the most part of the narrower one."""
     both = min(box.upper, upper_hz) - max(box.lower, lower_hz)
     return both > 0.3 * min(box.width, max(upper_hz - lower_hz, 1.0))
+
+
+def captured(emitted: Emitted, box: Box) -> float:
+    """The share of an emission's power that lies within a box, a tenth wider to either side."""
+    power = np.square(np.abs(fft.fft(emitted.samples)))
+    offset = fft.fftfreq(len(power)) * emitted.rate_hz - box.centre
+    return float(power[np.abs(offset) <= 0.6 * box.width].sum() / power.sum())
 
 
 def outlier(rng: np.random.Generator, length: int) -> Emitted:

@@ -23,7 +23,7 @@ from training.progress import Progress
 from training.signals.classes import CLASSES, FAMILIES
 
 WINDOW, HOP = 2_048, 512  # samples at the model's rate
-KNOWN, OUTLIERS = 60_000, 9_000  # emissions for the projection, and for its open-set detector
+KNOWN, OUTLIERS = 50_000, 8_000  # emissions for the projection, and for its open-set detector
 HELD = 10  # every tenth known emission is held out for the limit
 FALSE_ALARMS = 0.02  # share of them called unknown
 CERTAIN = 0.5  # probability from which the class itself is reported
