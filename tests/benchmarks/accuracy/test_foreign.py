@@ -63,7 +63,8 @@ def test_power_bandwidth_and_place_are_as_told(side, name):
     noise = np.mean(np.square(np.abs(x[:19_000])))
     both = np.mean(np.square(np.abs(x[25_000:75_000])))
     width = truth["bandwidth_hz"] / asked["rate_hz"]
-    assert 10 * np.log10((both - noise) / noise / width) == pytest.approx(50, abs=1)
+    # An echo of up to a quarter changes the power by up to 1.9 dB.
+    assert 10 * np.log10((both - noise) / noise / width) == pytest.approx(50, abs=2)
     assert occupied(x[25_000:75_000]) == pytest.approx(width, rel=0.25)
 
 
