@@ -22,6 +22,7 @@ from streaming.errors import ConfigError
 from streaming.quantities import PORT, in_range
 
 LONGEST = 2000  # characters of an address
+LONGEST_HOST = 253  # characters that DNS allows
 SUFFIXES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 NUMBER = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?)([kKMGT]?)")
 
@@ -45,6 +46,21 @@ def parse_port(text: str, what: str) -> int:
     if not re.fullmatch("[0-9]{1,5}", text) or not in_range(int(text), PORT):
         raise ConfigError(f"{what} is {shown(text)}; it must be a port {PORT}")
     return int(text)
+
+
+def parse_host(text: str, what: str) -> str:
+    """A host by name or number, without the brackets of IPv6; Python's `idna` raises on what DNS cannot name.
+
+    >>> parse_host("[::1]", "the host")
+    '::1'
+    """
+    host = text[1:-1] if text.startswith("[") and text.endswith("]") else text
+    try:
+        if 0 < len(host) <= LONGEST_HOST and host.encode("idna"):
+            return host
+    except UnicodeError:
+        pass
+    raise ConfigError(f"{what} is {shown(text)}; it must be a host such as 127.0.0.1 or radio.example.org")
 
 
 @dataclass

@@ -11,7 +11,7 @@ import struct
 import threading
 
 from hardware.abilities import within
-from hardware.address import Address, parse_port
+from hardware.address import Address, parse_host, parse_port
 from hardware.live import SILENCE_S, LiveSource
 from hardware.samples import to_complex
 from hardware.soapy_api import TIMEOUT, Range, Read
@@ -21,7 +21,6 @@ from streaming.block import Samples
 from streaming.errors import ConfigError, FormatError, SourceError
 
 PORT = 1234
-LONGEST_HOST = 253  # characters that DNS allows
 RATE_HZ = 2.048e6  # the server's own default, but it does not report it, so it is always set
 CONNECT_S = 2.0
 RATES_HZ = [Range(225_001, 300_000), Range(900_001, 3_200_000)]  # what an RTL2832U can do
@@ -34,11 +33,10 @@ def open(address: Address) -> "RtlTcpSource":
     """Connect to the server and set its radio."""
     options = address.options
     where = f"{address.scheme}:{address.target}"
-    host, _, port = (
+    name, _, port = (
         address.target.rpartition(":") if ":" in address.target else (address.target, "", str(PORT))
     )
-    if not host or len(host) > LONGEST_HOST:
-        raise ConfigError(f"source {where} must name a host and a port, as in rtltcp:127.0.0.1:1234")
+    host = parse_host(name, f"the host of source {where}")
     number = parse_port(port, f"the port of source {where}")
     rate_hz = options.number("rate", quantities.RATE_HZ, RATE_HZ)
     freq_hz = options.number("freq", quantities.FREQ_HZ)

@@ -21,7 +21,7 @@ from dataclasses import replace
 import numpy as np
 import zmq
 
-from hardware.address import Address, parse_port
+from hardware.address import Address, parse_host, parse_port
 from hardware.clock_loss import ClockLoss
 from hardware.source import Counts, Source
 from hardware.zmq_stream import ZmqStream
@@ -42,9 +42,11 @@ CLOCK_SLACK_S = 0.5  # how far the host's clock and the count of samples may dri
 def open(address: Address) -> "ZmqSource":
     """Open a subscriber or a puller."""
     options = address.options
-    bind, port = options.flag("bind"), address.target.rpartition(":")[2]
-    if address.target.startswith("tcp://") and not (bind and port == "*"):  # ZMQ itself takes any number
-        parse_port(port, f"the port of {options.where}")
+    bind, (host, _, port) = options.flag("bind"), address.target.rpartition(":")
+    if address.target.startswith("tcp://"):  # ZMQ itself takes any number, and resolves names later
+        parse_host(host.removeprefix("tcp://").rpartition(";")[2], f"the host of {options.where}")
+        if not (bind and port == "*"):
+            parse_port(port, f"the port of {options.where}")
     source = ZmqSource(
         address.target,
         kind=options.choice("type", ("sub", "pull"), "sub"),

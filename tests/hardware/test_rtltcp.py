@@ -193,8 +193,8 @@ def test_a_bad_option_is_one_clear_line(options, message):
 @pytest.mark.parametrize(
     ("target", "line"),
     [
-        ("", "must name a host and a port, as in rtltcp:127.0.0.1:1234"),
-        (":1234", "must name a host and a port, as in rtltcp:127.0.0.1:1234"),
+        ("", "the host of source rtltcp: is ''; it must be a host such as 127.0.0.1"),
+        (":1234", "the host of source rtltcp::1234 is ''; it must be a host such as 127.0.0.1"),
         ("host:", "is ''; it must be a port from 1 to 65535"),
         ("host:abc", "is 'abc'; it must be a port from 1 to 65535"),
         ("host:99999", "is '99999'; it must be a port from 1 to 65535"),

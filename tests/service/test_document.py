@@ -150,6 +150,7 @@ def test_every_documented_field_is_filled_and_there_are_no_others(on_air):
     span = {"start": run["start"], "end": run["end"]}
     label = on_air.post("/v1/labels", json={"stream": stream, "label": "tone"} | span)
     document.check("post", "/v1/labels", label)
+    (on_air.data / "models" / "damaged.safetensors").write_bytes(b"no model")
     assert [label.json()[name] for name in BAND] == [run[name] for name in BAND]
     recording = on_air.post(f"/v1/streams/{stream}/recordings", json=span)
     document.check("post", "/v1/streams/{stream_id}/recordings", recording)
