@@ -25,6 +25,7 @@ BURST = 0.5  # quieter than this, and they are the noise without a burst
 STEADY_LOOKS = 48  # looks after which the first floor needs no neighbours
 RISE = 1.02
 LOWEST = 1e-15  # 150 dB below full scale: a floor that can be divided by
+COARSE = 128  # parts of the band that the plateau is computed from
 QUIETEST = 0.12  # of the band: what is taken to be empty
 
 
@@ -48,7 +49,7 @@ class Floor:
             burst = uniform_filter1d(share, 5, mode="nearest") < BURST
             first = np.where(burst, np.minimum(first, least / LEAST), first)
         self.level: Spectrum = np.maximum(median_filter(first, width, mode="nearest"), LOWEST)
-        self._averages = deque([self._bias * self.level] * 4, maxlen=KEPT)
+        self._averages = deque([self._bias * self.level for _ in range(4)], maxlen=KEPT)
         self._clear()
 
     def _clear(self) -> None:
@@ -75,12 +76,26 @@ class Floor:
         self.level = np.maximum(median_filter(usual, 3, mode="nearest"), LOWEST)
         return True
 
+    def forget(self, mask: NDArray[np.bool_], level: Spectrum) -> None:
+        """What was steady in these bins has ended: there the floor is at most this high."""
+        for average in self._averages:
+            average[mask] = np.minimum(average, self._bias * level)[mask]
+        self.level[mask] = np.minimum(self.level, level)[mask]
+
     @property
     def quietest(self) -> float:
         """The density in the quietest part of the band; not in its outer sixteenths, where filters fall."""
         smooth = uniform_filter1d(self.level, max(3, self.bins // 64), mode="nearest")
         edge = self.bins // 16
         return float(np.quantile(smooth[edge:-edge], QUIETEST))
+
+    @property
+    def plateau(self) -> Spectrum:
+        """The median density over half of the band around each bin; mostly noise behind a filter."""
+        step = max(1, self.bins // COARSE)
+        coarse = self.level[: self.bins // step * step].reshape(-1, step).mean(1)
+        middle = median_filter(coarse, COARSE // 2 | 1, mode="nearest")
+        return np.asarray(np.interp(np.arange(self.bins), (np.arange(len(coarse)) + 0.5) * step, middle))
 
 
 def without_dc(looks: NDArray[np.float32]) -> NDArray[np.float64]:

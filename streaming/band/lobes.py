@@ -32,6 +32,7 @@ SLOPE = 0.05  # of a lobe: on its slope
 ALIKE = 4.0  # ratio of the levels of two sidebands
 TOGETHER = 0.5  # correlation of power
 IN_TURN = 0.6  # of the product of the powers that independent ones would have
+SIDEBANDS = 0.3  # correlation of the powers of two sidebands, at least
 TONES = 8.0  # ratio of the powers of two tones of FSK, at most
 PAIRS = 2  # of lobes that mirror each other about the middle of two strong ones
 MOST = 8  # lobes that are compared sample by sample
@@ -105,7 +106,7 @@ def group(lobes: list[Lobe], bins: int, samples: Samples, steady: bool) -> list[
             lobe, strong = lobes[at], lobes[head]
             partner = sideband(lobes, strong, at, left)
             compared = max(head, at) < MOST
-            if partner is not None:
+            if partner is not None and (not steady or correlated_pair(correlated, at, partner)):
                 members += [at, partner]
                 left = [other for other in left if other not in (at, partner)]
             elif compared and are_tones(lobe.power, strong.power, products[head, at]):
@@ -127,6 +128,11 @@ def sideband(lobes: list[Lobe], strong: Lobe, at: int, left: list[int]) -> int |
         if other != at and near and 1 / ALIKE < partner.power / lobe.power < ALIKE:
             return other
     return None
+
+
+def correlated_pair(correlated: NDArray[np.float64], at: int, partner: int) -> bool:
+    """Whether two sidebands rise and fall together, as far as they were compared."""
+    return max(at, partner) < MOST and bool(correlated[at, partner] > SIDEBANDS)
 
 
 def are_tones(power: float, other: float, product: float) -> bool:
@@ -161,8 +167,8 @@ def is_product(lobe: Lobe, strong: Lobe, bins: int) -> bool:
     image = abs(lobe.centre + strong.centre - bins) <= max(2.0, 0.25 * (strong.end - strong.first))
     if image and lobe.power < IMAGE * strong.power:
         return True
-    touches = lobe.first <= strong.end + 2 and strong.first <= lobe.end + 2
-    return touches and lobe.power < SLOPE * strong.power
+    beside = lobe.first <= strong.end + 2 and strong.first <= lobe.end + 2
+    return beside and lobe.power < SLOPE * strong.power
 
 
 def comparisons(lobes: list[Lobe], bins: int, samples: Samples) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from streaming.band.box import Box, measure
 from streaming.band.looks import Spectrum
-from streaming.band.regions import Mask
+from streaming.band.regions import Mask, Run
 
 MEMORY = 16  # looks of the running level
 FORGOTTEN = 0.998  # per look, of the peak
@@ -28,7 +28,7 @@ class Track:
     looks: int = 0
     last: int = 0
     level: float = 0.0  # excess power per look, lately
-    peak: float = 0.0  # the highest of them, forgotten slowly
+    peak: float = 0.0  # the most that a steady one had, forgotten slowly
     reached: Mask | None = None  # in the last look
 
     def grow(self, grown: Mask) -> None:
@@ -43,12 +43,25 @@ class Track:
         self.looks += 1
         self.last = at
         self.level += (power - self.level) / min(self.looks, MEMORY)
-        self.peak = max(power, FORGOTTEN * self.peak)
 
     @property
     def excess(self) -> Spectrum:
         """The density above the floor, in the mean of its looks."""
         return np.asarray(np.maximum(self.total / self.looks - self.floor, 0.0))
+
+    def is_near(self, run: Run) -> bool:
+        """Whether bins lie within it, or not farther beside it than it is wide."""
+        own = np.flatnonzero(self.mask)
+        first, end = int(own[0]), int(own[-1]) + 1
+        return run[0] < 2 * end - first and run[1] > 2 * first - end
+
+    def power_in(self, look: Spectrum, bins: Mask) -> float:
+        """The power above its floor in some bins of a look."""
+        return float((look - self.floor)[bins].sum())
+
+    def remember(self, look: Spectrum, held: Mask) -> None:
+        """How strong it has been, where nothing else is on top of it."""
+        self.peak = max(FORGOTTEN * self.peak, self.power_in(look, self.mask & ~held))
 
     def measure(self) -> Box | None:
         """Its box over all looks so far."""

@@ -30,8 +30,9 @@ LOUDER = 8.0  # times the level of a track: another emission at once
 FAINTER = 0.01  # of the level of a track: a pause
 PRESENT = 0.1  # of the level of a track: its bins are its own
 SHADOW = 1e-3  # of the strongest level: too weak to be told from the receiver's own products
-ABOVE_STEADY = 3.0  # times a steady emission's peak: a burst on top of it, and not its own rise
-LOUD = 0.9  # quantile of a steady emission's first looks that is its peak
+ON_TOP = 0.5  # of a rise that must come on top of a steady emission's peak: otherwise it is its own
+LOUD = 0.75  # quantile of a steady emission's first looks that is its peak
+HEARD = 3.5  # standard deviations of noise that a steady emission must be above it in a look
 JOINED_DB = 10.0  # SNR from which on a track may get a second tone
 STEADY = 2.0  # density over the quietest part of the band
 SURE, LOWEST_SNR_DB = 18.0, -6.0  # standard deviations of noise, and SNR, below which nothing is reported
@@ -98,8 +99,8 @@ class Tracker:
         self.floor.start(spectra)
         self._find_steady(min(LOOK_AGAIN, len(spectra)))
         for track in self.open:
-            over = np.maximum(spectra - track.floor, 0)[:, track.mask].sum(1)
-            track.peak = max(track.peak, float(np.quantile(over, LOUD)))
+            powers = (spectra - track.floor)[:, track.mask].sum(1)
+            track.peak = float(np.quantile(powers, LOUD))
         return self._changes
 
     def push(self, looks: Spectra) -> list[Change]:
@@ -126,6 +127,9 @@ class Tracker:
         held = np.zeros(self.bins, bool)
         for mask in [b.mask for b in self._births] + [t.mask for t in self.open if not t.steady]:
             held |= mask
+        for track in self.open:
+            if track.steady:
+                track.remember(spectrum, held)
         self.floor.push(spectrum, held)
         self.at += 1
         if self.at % LOOK_AGAIN == 0:
@@ -147,8 +151,7 @@ class Tracker:
         claims = np.sum(on, axis=0) if on else np.zeros(self.bins, int)  # how many have each bin
         for track in list(self.open):
             if track.steady:
-                track.add(self.at, spectrum, float(np.maximum(spectrum - track.floor, 0)[track.mask].sum()))
-                self._look_again(track)
+                self._follow_steady(track, spectrum)
                 continue
             power = float(excess[free & track.mask].sum())
             if power > LOUDER * track.level and track.looks > TOGETHER:
@@ -163,6 +166,18 @@ class Tracker:
                 self._look_again(track)
             elif self.at - track.last > self.hang:
                 self._close(track)
+
+    def _follow_steady(self, track: Track, spectrum: Spectrum) -> None:
+        """A steady track is heard where its bins are surely above the noise; or it ends, as a burst does."""
+        below = track.floor[track.mask]
+        power = float((spectrum[track.mask] - below).sum())
+        sure = HEARD * float(below.sum()) / math.sqrt(FREEDOM * len(below))
+        if power > sure:
+            track.add(self.at, spectrum, power)
+            self._look_again(track)
+        elif self.at - track.last > self.hang:
+            self.floor.forget(track.mask, track.floor)
+            self._close(track)
 
     def _look_again(self, track: Track) -> None:
         """After 16, 32, 64, ... looks: does its channel still fit?"""
@@ -192,7 +207,7 @@ class Tracker:
         """What is left of the hot bins begins here, or belongs to what has just begun."""
         levels = [track.level for track in self.open] + [birth.level for birth in self._births]
         loudest = max(levels, default=0.0)
-        fresh = [run for run in runs(free) if self._rises(run, excess, loudest)]
+        fresh = [run for run in runs(free) if self._rises(run, spectrum, excess, loudest)]
         if not fresh:
             return
         mask = as_mask(self.bins, fresh)
@@ -204,12 +219,20 @@ class Tracker:
                 return
         self._births.append(Birth(self.at, mask, spectrum, 1, self.at, power))
 
-    def _rises(self, run: Run, excess: Spectrum, loudest: float) -> bool:
-        """Whether a region is not a product of something stronger, nor the rise of a steady emission."""
+    def _rises(self, run: Run, spectrum: Spectrum, excess: Spectrum, loudest: float) -> bool:
+        """Whether a region is not a product of something stronger, nor a steady emission's own.
+
+        Frequency modulation brings all power into a few bins now and then; its sum does not rise.
+        """
         inside = slice(*run)
         power = float(excess[inside].sum())
-        below = sum(track.peak for track in self.open if track.steady and track.mask[inside].any())
-        return power > max(SHADOW * loudest, ABOVE_STEADY * below)
+        if power <= SHADOW * loudest:
+            return False
+        region = as_mask(self.bins, [run])
+        below = [track for track in self.open if track.steady and track.is_near(run)]
+        return all(
+            track.power_in(spectrum, track.mask | region) - track.peak > ON_TOP * power for track in below
+        )
 
     def _resolve(self, birth: Birth, ended: bool = False) -> None:
         """Part what was watched into emissions."""
@@ -245,18 +268,26 @@ class Tracker:
 
     def _find_steady(self, looks: int = LOOK_AGAIN) -> None:
         """Emissions that were there all the time, for so many looks; those that are not any more end."""
-        level = self.floor.level
+        level = np.asarray(uniform_filter1d(self.floor.level, 3, mode="nearest"))
         quiet = np.full(self.bins, self.floor.quietest)
-        mask = np.asarray(uniform_filter1d(level, 3, mode="nearest") > STEADY * quiet)
+        plateau = np.maximum(self.floor.plateau, quiet)
+        on_plateau = (plateau > STEADY * quiet) & (np.median(level) > STEADY * quiet[0])
+        above = np.where(on_plateau, level > STEADY * plateau, level > STEADY * quiet)
+        mask = above | (on_plateau & (level > STEADY * quiet))
         for track in [t for t in self.open if t.steady and not (t.mask & mask).any()]:
             self._close(track)
+        self._open_steady(above, np.where(on_plateau, plateau, quiet), looks)
+        self._open_steady(on_plateau & mask & ~above, quiet, looks)
+
+    def _open_steady(self, mask: Mask, floor: Spectrum, looks: int) -> None:
+        """Tracks of what stands out of this floor where nothing is followed yet."""
         for track in self.open:
             mask &= ~widened(track.mask)
-        excess = np.where(mask, np.maximum(level - quiet, 0), 0.0)
+        excess = np.where(mask, np.maximum(self.floor.level - floor, 0), 0.0)
         lobes = [lobe for lobe in find_lobes(excess, runs(mask)) if not self._is_dc(lobe)]
         samples = self.recent(max(0, self.at - 2 * WATCH), max(self.at, 2 * WATCH)) if lobes else NOTHING
         for members in group(lobes, self.bins, samples, steady=True):
-            self._open(self.at, members, excess, quiet, looks, steady=True)
+            self._open(self.at, members, excess, floor, looks, steady=True)
 
     def _is_dc(self, lobe: Lobe) -> bool:
         """Whether it is a narrow line at zero: the receiver's own."""

@@ -117,3 +117,18 @@ def test_faint_lobes_are_left_out_and_the_strongest_comes_first():
 def test_the_third_of_three_carriers_that_are_not_alike_is_no_sideband():
     lobes = [Lobe(c - 2, c + 3, p, float(c)) for c, p in ((100, 9.0), (140, 1.0), (60, 0.1))]
     assert [len(members) for members in group(lobes, BINS, noise(BINS), steady=False)] == [1, 1, 1]
+
+
+def test_fsk_that_sends_a_pattern_is_one_emission_though_none_of_its_lines_keys():
+    keyed = np.resize(np.repeat([1.0, -1.0], 26), LENGTH)  # a preamble: lines at equal distances
+    x = 0.3 * np.exp(2j * np.pi * np.cumsum(0.05 + 0.06 * keyed)).astype(np.complex64)
+    powers = {tuple(centres(members)): sum(lobe.power for lobe in members) for members in emissions(x)}
+    strongest = max(powers, key=lambda places: powers[places])
+    assert min(strongest) < 0.05 < max(strongest)
+    assert powers[strongest] > 0.9 * sum(powers.values())
+
+
+def test_noise_that_rises_in_the_pauses_of_a_strong_emission_is_no_tone_of_it():
+    on = np.resize(np.repeat([1.0, 0.0], 400), LENGTH).astype(np.float32)
+    x = 0.5 * on * tone(LENGTH, -0.3) + (1 - on) * flat_band(LENGTH, 0.15, 0.1, 0.08)
+    assert all(len({c > -0.1 for c in centres(members)}) == 1 for members in emissions(x))

@@ -117,3 +117,38 @@ def test_a_carrier_beside_a_burst_is_steady_and_not_a_part_of_it():
     assert (carrier[0].steady, carrier[0].begins, burst[0].steady) == (True, "cold", False)
     assert carrier[-1].box.centre / RATE == pytest.approx(-0.3, abs=0.01)
     assert end_of(carrier[-1]) == pytest.approx(80_000, abs=4 * LOOK)
+
+
+def test_fsk_that_begins_with_a_carrier_is_one_emission_with_both_tones():
+    x = noise(80_000)
+    x[12_000:24_000] += tone(12_000, -0.1, 0.2)
+    x[24_000:60_000] += fsk(36_000, 200, 0.2, 0.0, level=0.2)
+    found = max(tracks(run(x)[0]), key=lambda track: track[-1].box.level_db)
+    assert found[-1].box.lower / RATE < -0.09
+    assert found[-1].box.upper / RATE > 0.09
+
+
+def test_a_steady_emission_ends_when_it_ends():
+    x = noise(120_000)
+    x[:60_000] += psk(60_000, 16, 0.12, 0.1)
+    (found,) = tracks(run(x)[0])
+    assert found[0].steady
+    assert end_of(found[-1]) == pytest.approx(60_000, abs=8 * LOOK)
+
+
+def test_the_pauses_of_a_steady_emission_are_not_the_begin_of_another_one():
+    x, on = noise(120_000), np.resize(np.repeat([1.0, 0.0], 800), 120_000).astype(np.float32)
+    x += on * tone(120_000, 0.1, 0.2)
+    assert len(tracks(run(x)[0])) == 1
+
+
+def test_emissions_on_noise_that_a_filter_shaped_are_found():
+    x = noise(120_000)
+    spectrum = np.fft.fft(x)
+    spectrum[np.abs(np.fft.fftfreq(len(x))) > 0.36] *= 0.03
+    x = np.fft.ifft(spectrum).astype(np.complex64)
+    x += tone(120_000, 0.2, 0.02)
+    x[60_000:90_000] += psk(30_000, 16, -0.15, 0.06)
+    found = places(run(x)[0])
+    assert any(abs(centre - 0.2) < 0.01 and width < 0.03 for centre, width, *_ in found)
+    assert any(abs(centre + 0.15) < 0.02 and abs(begin - 60_000) < 4 * LOOK for centre, _, begin, _ in found)
