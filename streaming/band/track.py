@@ -9,6 +9,7 @@ from streaming.band.looks import Spectrum
 from streaming.band.regions import Mask, Run
 
 MEMORY = 16  # looks of the running level
+WITHIN = 0.5  # of the power of a rise that lies in a track's bins if it is the track's own
 FORGOTTEN = 0.998  # per look, of the peak
 WIDER, MOVED = 1.7, 0.3  # ratio of bandwidths, and shift of the centre in bandwidths, of another channel
 
@@ -49,11 +50,17 @@ class Track:
         """The density above the floor, in the mean of its looks."""
         return np.asarray(np.maximum(self.total / self.looks - self.floor, 0.0))
 
-    def is_near(self, run: Run) -> bool:
-        """Whether bins lie within it, or not farther beside it than it is wide."""
+    def explains(self, run: Run, look: Spectrum, power: float) -> bool:
+        """Whether a rise of this power is its own: it has not more than it had, or lost as much beside it."""
         own = np.flatnonzero(self.mask)
         first, end = int(own[0]), int(own[-1]) + 1
-        return run[0] < 2 * end - first and run[1] > 2 * first - end
+        if run[0] >= 2 * end - first or run[1] <= 2 * first - end:  # farther away than it is wide
+            return False
+        now, region = self.power_in(look, self.mask), np.zeros(len(look), bool)
+        region[slice(*run)] = True
+        if self.power_in(look, self.mask & region) > WITHIN * self.power_in(look, region):
+            return now - self.peak <= power
+        return self.level - now > power
 
     def power_in(self, look: Spectrum, bins: Mask) -> float:
         """The power above its floor in some bins of a look."""

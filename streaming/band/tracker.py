@@ -30,7 +30,7 @@ LOUDER = 8.0  # times the level of a track: another emission at once
 FAINTER = 0.01  # of the level of a track: a pause
 PRESENT = 0.1  # of the level of a track: its bins are its own
 SHADOW = 1e-3  # of the strongest level: too weak to be told from the receiver's own products
-ON_TOP = 0.5  # of a rise that must come on top of a steady emission's peak: otherwise it is its own
+ON_TOP = 0.5  # of a rise that must come on top of what a steady emission has: otherwise it is its own
 LOUD = 0.75  # quantile of a steady emission's first looks that is its peak
 HEARD = 3.5  # standard deviations of noise that a steady emission must be above it in a look
 JOINED_DB = 10.0  # SNR from which on a track may get a second tone
@@ -228,11 +228,7 @@ class Tracker:
         power = float(excess[inside].sum())
         if power <= SHADOW * loudest:
             return False
-        region = as_mask(self.bins, [run])
-        below = [track for track in self.open if track.steady and track.is_near(run)]
-        return all(
-            track.power_in(spectrum, track.mask | region) - track.peak > ON_TOP * power for track in below
-        )
+        return not any(track.explains(run, spectrum, ON_TOP * power) for track in self.open if track.steady)
 
     def _resolve(self, birth: Birth, ended: bool = False) -> None:
         """Part what was watched into emissions."""
