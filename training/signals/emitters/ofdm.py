@@ -16,7 +16,7 @@ from training.signals.classes import log_uniform
 from training.signals.constellation import constellation
 from training.signals.emitters.bursts import Range
 from training.signals.emitters.emitter import Spans, Wave
-from training.signals.emitters.ofdm_systems import SYSTEMS, System
+from training.signals.emitters.ofdm_systems import CELLULAR, SYSTEMS, System
 from training.signals.emitters.waves import antialias, gate
 from training.signals.symbols import Points
 
@@ -127,7 +127,8 @@ def interpolated(x: Samples, ratio: float, samples: int) -> Samples:
 
 def draw_ofdm(rng: np.random.Generator) -> Ofdm:
     """A standard, or any spacing and number of carriers."""
-    system = SYSTEMS[int(rng.integers(len(SYSTEMS)))]
+    chosen = CELLULAR if rng.random() < 0.35 else SYSTEMS  # what most receivers hear a part of
+    system = chosen[int(rng.integers(len(chosen)))]
     spacing_hz, carriers = system.spacing_hz, int(rng.choice(system.carriers))
     if rng.random() < 0.25:
         carriers, prefix = (
@@ -138,7 +139,7 @@ def draw_ofdm(rng: np.random.Generator) -> Ofdm:
         spacing_hz = min(spacing_hz, 18e6 / carriers)
         system = System("any OFDM", spacing_hz, (carriers,), (prefix,), hole=bool(rng.integers(2)))
     load = log_uniform(rng, 0.1, 1.0) if system.blocks and rng.random() < 0.6 else 1.0
-    part = carriers * spacing_hz > 1e6 and rng.random() < 0.4
+    part = carriers * spacing_hz > 1e6 and rng.random() < (0.7 if system in CELLULAR else 0.4)
     return Ofdm(
         system,
         spacing_hz,

@@ -100,3 +100,4 @@ SYSTEMS = (
         "drone link", 15e3, (600, 1200), (0.0703,), ("QPSK", "16QAM"), Bursts((5e-4, 4e-3), (2e-4, 5e-3)), 12
     ),
 )
+CELLULAR = tuple(system for system in SYSTEMS if system.title.startswith(("LTE", "NR")))
