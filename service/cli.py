@@ -8,9 +8,10 @@ import argparse
 import logging
 import os
 import sys
-from importlib import import_module, metadata
+from importlib import import_module
 
 from streaming.errors import WavetellError
+from streaming.extras import needs
 
 # section -> command -> one line. The modules are imported only when the command is used.
 COMMANDS: dict[str, dict[str, str]] = {
@@ -98,6 +99,8 @@ def main(argv: list[str] | None = None) -> int:
         print(overview())
         return 0
     if argv[0] == "--version":
+        from importlib import metadata  # which takes longer than the rest of the start
+
         print(f"wavetell {metadata.version('wavetell')}")
         return 0
     try:
@@ -110,6 +113,9 @@ def main(argv: list[str] | None = None) -> int:
         args.run(args)
     except WavetellError as error:
         print(f"wavetell: {error}", file=sys.stderr)
+        return 2
+    except ModuleNotFoundError as error:
+        print(f"wavetell: {needs(error, f'wavetell {argv[0]}')}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130

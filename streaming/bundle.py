@@ -24,11 +24,13 @@ from safetensors.numpy import save as write_tensors
 
 from streaming.bundle_meta import Meta
 from streaming.checked import as_json, from_json, wrong
-from streaming.encoder import Encoder, EncoderShape
 from streaming.errors import BundleError, ConfigError, InputError
 from streaming.files import write_whole
 from streaming.head import Head
+from streaming.plain_encoder import PlainEncoder
 from streaming.projection import Projection
+from streaming.shape import EncoderShape
+from streaming.weights import AnyEncoder
 
 FORMAT = 2
 MAX_BYTES = 10 * 2**20
@@ -42,7 +44,7 @@ Arrays = Mapping[str, NDArray[Any]]
 class Bundle:
     """What runs: encoder, heads, and what is said about them."""
 
-    encoder: Encoder
+    encoder: AnyEncoder
     heads: dict[str, Head] = field(default_factory=dict)
     meta: Meta = field(default_factory=Meta)
     name: str = "unnamed"
@@ -133,7 +135,7 @@ def parse_bundle(raw: bytes, name: str) -> Bundle:
             raise BundleError(f"part {part} does not match its sha256; the file was altered or damaged")
     try:
         shape = from_json(EncoderShape, description["encoder"], "encoder")
-        encoder = Encoder.from_arrays(shape, parts["encoder"])
+        encoder = PlainEncoder(shape, parts["encoder"])
         heads = {n: read_head(n, about, parts[f"heads/{n}"]) for n, about in description["heads"].items()}
         projection = Projection.from_arrays(parts["projection"]) if "projection" in parts else None
         bundle = Bundle(encoder, heads, from_json(Meta, description["meta"], "meta"), name, projection)
@@ -208,7 +210,7 @@ def split_tensors(tensors: Arrays, heads: Mapping[str, Any]) -> dict[str, dict[s
     return parts
 
 
-def encoder_sha256(encoder: Encoder) -> str:
+def encoder_sha256(encoder: AnyEncoder) -> str:
     """The hash that ties a head to its encoder."""
     return digest(encoder.arrays())
 

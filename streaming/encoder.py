@@ -1,4 +1,4 @@
-"""The causal dilated CNN encoder, whole sequences at a time.
+"""The causal dilated CNN encoder, whole sequences at a time, as a torch module: the one that learns.
 
 A block is two causal convolutions and a residual,
 
@@ -15,8 +15,7 @@ left padding.
 (1, 320)
 """
 
-from dataclasses import dataclass
-from typing import Annotated, Literal, cast
+from typing import cast
 
 import numpy as np
 import torch
@@ -25,50 +24,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from streaming.block import Samples
-from streaming.checked import Checked, Range
-from streaming.errors import InputError
-
-Activation = Literal["leaky_relu", "relu", "softplus"]
-Pooling = Literal["max", "mean", "max+mean"]
-Width = Annotated[int, Range(1, 4096)]
-LEAK = 0.01  # slope of LeakyReLU below zero
-
-
-@dataclass(frozen=True)
-class EncoderShape(Checked):
-    """The shape of an encoder; the defaults are the paper's, with 246,760 weights."""
-
-    section = "encoder"
-    channels: Width = 40
-    depth: Annotated[int, Range(1, 20)] = 10  # blocks of `channels`; one more widens to `reduced`
-    reduced: Width = 160
-    outputs: Width = 320
-    kernel: Annotated[int, Range(1, 64)] = 3
-    activation: Activation = "leaky_relu"
-    pooling: Pooling = "max"
-
-    @property
-    def blocks(self) -> list[tuple[int, int, int]]:
-        """Channels in, channels out and dilation of every block."""
-        widths = [2, *[self.channels] * self.depth, self.reduced]
-        return [(widths[i], widths[i + 1], 2**i) for i in range(self.depth + 1)]
-
-    @property
-    def receptive_field(self) -> int:
-        """How many samples one output sees, itself included."""
-        return 1 + 2 * (self.kernel - 1) * sum(dilation for _, _, dilation in self.blocks)
-
-    @property
-    def pooled(self) -> int:
-        """Width of the pooled features."""
-        return self.reduced * (2 if self.pooling == "max+mean" else 1)
-
-    def multiply_adds(self) -> int:
-        """Multiply-adds per sample of the stream."""
-        return sum(
-            self.kernel * (c_in + c_out) * c_out + (c_in * c_out if c_in != c_out else 0)
-            for c_in, c_out, _ in self.blocks
-        )
+from streaming.shape import LEAK, Activation, EncoderShape
+from streaming.weights import AnyEncoder, check_arrays, check_frames
 
 
 class CausalConv(nn.Module):
@@ -155,10 +112,7 @@ class Encoder(nn.Module):
     @torch.no_grad()
     def encode(self, frames: Samples, batch: int = 256) -> NDArray[np.float32]:
         """Frames (B, T), each from an empty state, to embeddings (B, outputs)."""
-        if frames.ndim != 2 or frames.shape[1] == 0:
-            raise InputError(
-                f"frames have shape {frames.shape}; expected (frames, samples) with at least one sample"
-            )
+        check_frames(frames)
         out = np.empty((len(frames), self.shape.outputs), np.float32)
         for i in range(0, len(frames), batch):
             out[i : i + batch] = self(iq(frames[i : i + batch])).numpy()
@@ -171,20 +125,15 @@ class Encoder(nn.Module):
     @classmethod
     def from_arrays(cls, shape: EncoderShape, arrays: dict[str, NDArray[np.float32]]) -> "Encoder":
         """The encoder with these tensors; their shapes are compared before any memory is taken."""
-        with torch.device("meta"):
-            expected = {name: tuple(tensor.shape) for name, tensor in cls(shape).state_dict().items()}
-        found = {name: array.shape for name, array in arrays.items()}
-        if expected != found:
-            wrong = sorted(set(expected.items()) ^ set(found.items()))[0][0]
-            raise InputError(
-                f"encoder tensor {wrong} has shape {found.get(wrong)}; expected {expected.get(wrong)}"
-            )
+        check_arrays(shape, arrays)
         encoder = cls(shape)
-        directions = [array for name, array in arrays.items() if name.endswith(".v")]
-        if not all(np.any(array, axis=(1, 2)).all() for array in directions):
-            raise InputError("a weight-normed tensor of the encoder has a direction of length zero")
         encoder.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in arrays.items()})
         return encoder
+
+    @classmethod
+    def of(cls, encoder: AnyEncoder) -> "Encoder":
+        """A copy of any encoder, to train it."""
+        return cls.from_arrays(encoder.shape, encoder.arrays())
 
 
 def iq(frames: Samples) -> Tensor:

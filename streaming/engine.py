@@ -7,8 +7,8 @@ The features f[t] of the batch encoder over all samples since the reset are comp
 from which every window of whole hops is made: growing over all of them, sliding over the last W / hop.
 The result does not depend on how the stream is cut into chunks.
 
->>> from streaming.encoder import EncoderShape
->>> stream = open_engine(Encoder(EncoderShape()), hop=100, backend="torch").stream()
+>>> from streaming.bundle import load_bundle
+>>> stream = open_engine(load_bundle("paper-synthetic").encoder, hop=100).stream()
 >>> stream.push(np.ones(250, np.complex64)).maximum.shape
 (2, 160)
 """
@@ -25,9 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streaming.block import Samples
-from streaming.encoder import Encoder
 from streaming.errors import BackendError, ConfigError, InputError
-from streaming.weights import fingerprint, folded
+from streaming.extras import needs
+from streaming.weights import AnyEncoder, fingerprint, folded
 
 Backend = Literal["auto", "torch", "native", "native-bf16"]
 MAGIC = b"wavetell stream state 1\n"
@@ -119,7 +119,7 @@ class Engine(ABC):
     detail: str  # and how it runs here
     element_bytes = 4  # of a cached value
 
-    def __init__(self, encoder: Encoder, hop: int, threads: int) -> None:
+    def __init__(self, encoder: AnyEncoder, hop: int, threads: int) -> None:
         self.shape, self.hop, self.threads = encoder.shape, hop, threads
         self.blocks = folded(encoder)
         cached = sum(c.history * c.taps.shape[1] for block in self.blocks for c in (block.conv1, block.conv2))
@@ -167,7 +167,7 @@ def not_finite(samples: Samples) -> InputError:
     return InputError(f"sample {index} is {samples[index]}; expected finite samples")
 
 
-def open_engine(encoder: Encoder, hop: int = 100, backend: str = "auto", threads: int = 1) -> Engine:
+def open_engine(encoder: AnyEncoder, hop: int = 100, backend: str = "auto", threads: int = 1) -> Engine:
     """Open a back end; `auto` is the exact native kernel where it runs, else torch.
 
     Raises
@@ -181,16 +181,28 @@ def open_engine(encoder: Encoder, hop: int = 100, backend: str = "auto", threads
     if backend not in get_args(Backend):
         raise ConfigError(f"engine.backend is {backend!r}; it must be {' or '.join(get_args(Backend))}")
     from streaming.native_backend import NativeEngine
-    from streaming.torch_backend import TorchEngine
 
     if backend == "torch":
-        return TorchEngine(encoder, hop, threads)
+        return torch_engine(encoder, hop, threads)
     if backend != "auto":
         return NativeEngine(encoder, hop, threads, bf16=backend == "native-bf16")
     try:
         return NativeEngine(encoder, hop, threads)
     except BackendError as error:
+        try:
+            engine = torch_engine(encoder, hop, threads)
+        except BackendError as also:
+            raise BackendError(f"{error}; or take torch: {also}") from None
         if not _told.is_set():
             _told.set()
             logging.getLogger(__name__).warning("using torch, which is slower: %s", error)
-        return TorchEngine(encoder, hop, threads)
+        return engine
+
+
+def torch_engine(encoder: AnyEncoder, hop: int, threads: int) -> Engine:
+    """The torch back end, where torch is installed."""
+    try:
+        from streaming.torch_backend import TorchEngine
+    except ModuleNotFoundError as error:
+        raise BackendError(needs(error, "the torch back end")) from None
+    return TorchEngine(encoder, hop, threads)

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streaming.block import Samples
-from streaming.encoder import Activation, Encoder
 from streaming.engine import Engine, Hops, Stream, check_samples, not_finite
 from streaming.errors import BackendError
 from streaming.native_library import Work, choose_isa, library, push_one
+from streaming.shape import Activation
+from streaming.weights import AnyEncoder
 
 
 class NativeStream(Stream):
@@ -78,7 +79,7 @@ class NativeStream(Stream):
 class NativeEngine(Engine):
     """The packed weights and the kernel's threads."""
 
-    def __init__(self, encoder: Encoder, hop: int, threads: int, bf16: bool = False) -> None:
+    def __init__(self, encoder: AnyEncoder, hop: int, threads: int, bf16: bool = False) -> None:
         self.name, self.element_bytes = ("native-bf16", 2) if bf16 else ("native", 4)
         isa = choose_isa(bf16)
         self.detail = f"{self.name} ({isa}{f', {threads} threads' if threads > 1 else ''})"

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from streaming.block import Clock
 
+NOISE = "noise"  # the class of a receiver's own noise
 UNKNOWN = "unknown"  # the head's refusal
 NO_SIGNAL = "no signal"  # the front end's: there was nothing to ask the head about
 

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from streaming.block import Samples
-from streaming.encoder import Encoder, activate
+from streaming.encoder import activate
 from streaming.engine import Engine, Hops, Stream, not_finite
-from streaming.weights import ConvWeights
+from streaming.weights import AnyEncoder, ConvWeights
 
 ROWS = 256  # samples of one stream taken at a time; the rings hold as many rows beyond what the taps see
 Index = NDArray[np.int64]
@@ -121,7 +121,7 @@ class TorchEngine(Engine):
 
     name = "torch"
 
-    def __init__(self, encoder: Encoder, hop: int, threads: int) -> None:
+    def __init__(self, encoder: AnyEncoder, hop: int, threads: int) -> None:
         super().__init__(encoder, hop, threads)
         self.detail = f"torch ({threads} thread{'s' * (threads > 1)})"
         self.rings = [Ring(conv) for block in self.blocks for conv in (block.conv1, block.conv2)]

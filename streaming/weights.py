@@ -1,15 +1,32 @@
 """The encoder's weights as the engine uses them: weight norm folded, plain arrays, and a fingerprint."""
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from streaming.encoder import CausalBlock, CausalConv, Encoder
+from streaming.block import Samples
+from streaming.errors import InputError
+from streaming.shape import EncoderShape
 
 Floats = NDArray[np.float32]
+
+
+class AnyEncoder(Protocol):
+    """What the engine, the window and a bundle need of an encoder: plain arrays, or torch's."""
+
+    @property
+    def shape(self) -> EncoderShape:
+        """The shape."""
+
+    def arrays(self) -> dict[str, Floats]:
+        """Every tensor by its name."""
+
+    def encode(self, frames: Samples, batch: int = 256) -> Floats:
+        """Frames (B, T), each from an empty state, to embeddings (B, outputs)."""
 
 
 @dataclass(frozen=True)
@@ -35,13 +52,13 @@ class BlockWeights:
     residual: tuple[Floats, Floats] | None
 
 
-@torch.no_grad()
-def folded(encoder: Encoder) -> list[BlockWeights]:
+def folded(encoder: AnyEncoder) -> list[BlockWeights]:
     """A copy of the weights of every block."""
-    return [_block(block) for block in encoder.blocks if isinstance(block, CausalBlock)]
+    arrays = encoder.arrays()
+    return [_block(arrays, f"blocks.{i}", block[2]) for i, block in enumerate(encoder.shape.blocks)]
 
 
-def fingerprint(encoder: Encoder, blocks: list[BlockWeights]) -> str:
+def fingerprint(encoder: AnyEncoder, blocks: list[BlockWeights]) -> str:
     """SHA-256 over all that the features depend on: the shape, the activation and the folded weights."""
     digest = hashlib.sha256(
         repr((encoder.shape.blocks, encoder.shape.kernel, encoder.shape.activation)).encode()
@@ -54,16 +71,57 @@ def fingerprint(encoder: Encoder, blocks: list[BlockWeights]) -> str:
     return digest.hexdigest()
 
 
-def _block(block: CausalBlock) -> BlockWeights:
+def tensor_shapes(shape: EncoderShape) -> dict[str, tuple[int, ...]]:
+    """The tensors of an encoder of this shape."""
+    shapes: dict[str, tuple[int, ...]] = {}
+    for i, (c_in, c_out, _) in enumerate(shape.blocks):
+        for conv, inputs in (("conv1", c_in), ("conv2", c_out)):
+            name = f"blocks.{i}.{conv}"
+            shapes |= {f"{name}.v": (c_out, inputs, shape.kernel), f"{name}.g": (c_out,)}
+            shapes[f"{name}.bias"] = (c_out,)
+        if c_in != c_out:
+            shapes |= {f"blocks.{i}.residual.weight": (c_out, c_in), f"blocks.{i}.residual.bias": (c_out,)}
+    return shapes | {"linear.weight": (shape.outputs, shape.pooled), "linear.bias": (shape.outputs,)}
+
+
+def check_arrays(shape: EncoderShape, arrays: Mapping[str, Floats]) -> None:
+    """Refuse tensors that are not those of an encoder of this shape, before any memory is taken."""
+    expected, found = tensor_shapes(shape), {name: array.shape for name, array in arrays.items()}
+    if expected != found:
+        wrong = sorted(set(expected.items()) ^ set(found.items()))[0][0]
+        raise InputError(
+            f"encoder tensor {wrong} has shape {found.get(wrong)}; expected {expected.get(wrong)}"
+        )
+    directions = [array for name, array in arrays.items() if name.endswith(".v")]
+    if not all(np.any(array, axis=(1, 2)).all() for array in directions):
+        raise InputError("a weight-normed tensor of the encoder has a direction of length zero")
+
+
+def check_frames(frames: Samples) -> None:
+    """Refuse what is not frames (B, T)."""
+    if frames.ndim != 2 or frames.shape[1] == 0:
+        raise InputError(
+            f"frames have shape {frames.shape}; expected (frames, samples) with at least one sample"
+        )
+
+
+def _block(arrays: Mapping[str, Floats], name: str, dilation: int) -> BlockWeights:
     residual = None
-    if block.residual is not None:
-        residual = (_copy(block.residual.weight.T), _copy(block.residual.bias))
-    return BlockWeights(_conv(block.conv1), _conv(block.conv2), residual)
+    if f"{name}.residual.weight" in arrays:
+        residual = (_copy(arrays[f"{name}.residual.weight"].T), _copy(arrays[f"{name}.residual.bias"]))
+    conv1, conv2 = (_conv(arrays, f"{name}.{conv}", dilation) for conv in ("conv1", "conv2"))
+    return BlockWeights(conv1, conv2, residual)
 
 
-def _conv(conv: CausalConv) -> ConvWeights:
-    return ConvWeights(_copy(conv.weight()), _copy(conv.bias), conv.dilation)
+def _conv(arrays: Mapping[str, Floats], name: str, dilation: int) -> ConvWeights:
+    v, g = arrays[f"{name}.v"], arrays[f"{name}.g"]
+    scale = g / np.sqrt(np.square(v, dtype=np.float64).sum((1, 2)))
+    # Weights that were rounded to bfloat16 have their length as gain: its last bit must not undo the rounding.
+    scale[np.abs(scale - 1) < 4 * np.finfo(np.float32).eps] = 1
+    return ConvWeights(
+        _copy((v * scale[:, None, None]).transpose(2, 1, 0)), _copy(arrays[f"{name}.bias"]), dilation
+    )
 
 
-def _copy(tensor: torch.Tensor) -> Floats:
-    return np.array(tensor.detach().cpu().numpy(), np.float32, order="C")
+def _copy(array: NDArray[np.floating]) -> Floats:
+    return np.array(array, np.float32, order="C")

@@ -15,9 +15,9 @@ import zlib
 import numpy as np
 from numpy.typing import NDArray
 
-from streaming.encoder import Encoder
 from streaming.engine import Hops
 from streaming.errors import ConfigError, InputError
+from streaming.weights import AnyEncoder
 
 STATE = struct.Struct("<4sIqqqq")
 MAGIC = b"WWN1"
@@ -36,17 +36,16 @@ class Window:
         Samples per window, a multiple of the hop; None for one that grows.
     """
 
-    def __init__(self, encoder: Encoder, hop: int, window: int | None) -> None:
+    def __init__(self, encoder: AnyEncoder, hop: int, window: int | None) -> None:
         if hop < 1:
             raise ConfigError(f"hop is {hop}; it must be at least 1")
         if window is not None and (window < hop or window % hop):
             raise ConfigError(f"window is {window}; it must be a multiple of the hop, {hop}")
         self.hop, self.window, self.pooling = hop, window, encoder.shape.pooling
         self._past = 1 if window is None else window // hop - 1  # hops to remember
-        self._taps: NDArray[np.float32] = np.ascontiguousarray(
-            encoder.linear.weight.detach().numpy().T
-        )  # (pooled, outputs)
-        self._bias = encoder.linear.bias.detach().numpy().copy()
+        arrays = encoder.arrays()
+        self._taps = np.ascontiguousarray(arrays["linear.weight"].T)  # (pooled, outputs)
+        self._bias = arrays["linear.bias"]
         self._reduced = encoder.shape.reduced
         self._model = zlib.crc32(self._taps.tobytes() + self._bias.tobytes())
         self.reset()

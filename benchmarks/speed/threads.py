@@ -13,8 +13,9 @@ import time
 import numpy as np
 
 from streaming.block import Samples
-from streaming.encoder import Encoder, EncoderShape
+from streaming.encoder import Encoder
 from streaming.engine import Engine, Stream, open_engine
+from streaming.shape import EncoderShape
 
 CONFIGURATIONS = ((1, 1024), (1, 4096), (4, 100), (4, 1024), (16, 100))  # streams, chunk
 TURN_S = 0.2

@@ -15,7 +15,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 from service.bench.contestant import Contestant, Features
 from streaming.block import Samples
-from streaming.encoder import LEAK, Encoder
+from streaming.encoder import Encoder
+from streaming.shape import LEAK
 from streaming.weights import ConvWeights, folded
 
 Shape = tuple[int, int, int]  # (B, C, T)

@@ -21,7 +21,8 @@ from torch.nn.functional import leaky_relu, logsigmoid, pad
 
 from service.bench.race import one_core
 from streaming.block import Samples
-from streaming.encoder import LEAK, CausalBlock, CausalConv, Encoder, EncoderShape
+from streaming.encoder import CausalBlock, CausalConv, Encoder
+from streaming.shape import LEAK, EncoderShape
 from training.datasets.synthetic import Signal, make_frames
 from training.objectives.triplet import Triplet, TripletSettings, cut, draw_cuts
 

@@ -9,7 +9,8 @@ from torch import Tensor, nn
 
 from service.bench.contestant import HOP, WINDOW, Contestant, Refused
 from streaming.block import Samples
-from streaming.encoder import Encoder, EncoderShape, activate
+from streaming.encoder import Encoder, activate
+from streaming.shape import EncoderShape
 from streaming.weights import BlockWeights, ConvWeights, folded
 
 Layer = Callable[[int, int, int, int], nn.Module]  # channels in, channels out, kernel, dilation

@@ -12,8 +12,9 @@ from tqdm import tqdm
 from service.bench.contestant import HOP, Contestant, Features, Refused
 from service.bench.peak import peak_runners, read_runners
 from service.bench.race import Runner, race
-from streaming.encoder import Encoder, EncoderShape, iq
+from streaming.encoder import Encoder, iq
 from streaming.errors import BackendError
+from streaming.shape import EncoderShape
 from training.pretraining.canonical import round_weights
 
 SIGNAL = 12_288  # samples of each stream: more than the 8,188 of the encoder's past, and a multiple of 4096

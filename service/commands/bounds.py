@@ -21,9 +21,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Compute and print."""
     from streaming.bundle import load_bundle
+    from streaming.encoder import Encoder
     from training.evaluation.bounds import report
 
-    rows = report(load_bundle(args.model).encoder)
+    rows = report(Encoder.of(load_bundle(args.model).encoder))
     if args.json:
         for row in rows:
             print(json.dumps(asdict(row)))

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from service.live.runs import Run
 from service.schemas.history import PastEvent
 from service.storage.ids import new_id
-from streaming.prediction import NO_SIGNAL
-from training.signals.classes import NOISE
+from streaming.prediction import NO_SIGNAL, NOISE
 
 MOST = 10_000  # emissions that are remembered
 QUIET = (NOISE, "carrier")  # a receiver's own noise and spurs

@@ -6,18 +6,21 @@ Statements are written with `?`; both support `ON CONFLICT ... DO UPDATE`.
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import psycopg
-
 from service.storage.damaged import set_aside
 from streaming.errors import ConfigError
+from streaming.extras import needs
 
 Row = tuple[Any, ...]
 # They may pass: the disk is full, the server cannot be reached.
-OUTAGE = (sqlite3.OperationalError, psycopg.OperationalError)
+OUTAGE: tuple[type[Exception], ...] = (sqlite3.OperationalError,)
+with suppress(ModuleNotFoundError):  # without the extra `postgres` there is SQLite
+    from psycopg import OperationalError
+
+    OUTAGE += (OperationalError,)
 LOCK = 0x77617665  # of all that share a PostgreSQL; any number that others do not use
 
 
@@ -32,6 +35,8 @@ class Database:
 
     def _connect(self) -> Any:  # noqa: ANN401  (sqlite3.Connection or psycopg.Connection: no common type)
         if isinstance(self.where, str):
+            import psycopg
+
             return psycopg.connect(self.where, connect_timeout=3, client_encoding="utf8")
         connection = sqlite3.connect(self.where, check_same_thread=False, timeout=3)
         connection.execute("PRAGMA journal_mode=WAL")
@@ -102,4 +107,8 @@ def open_database(url: str, folder: Path) -> Database:
         raise ConfigError(
             "history must be empty (SQLite in the data folder) or a URL that begins with postgresql://"
         )
+    try:
+        import psycopg  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise ConfigError(needs(error, "history in PostgreSQL")) from None
     return Database(url)

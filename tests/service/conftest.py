@@ -15,8 +15,9 @@ import pytest
 from streaming.band.frontend import BandSettings
 from streaming.bundle import Bundle
 from streaming.bundle_meta import Meta
-from streaming.encoder import Encoder, EncoderShape
+from streaming.encoder import Encoder
 from streaming.level import LevelSettings
+from streaming.shape import EncoderShape
 from tests.models import tiny_head, tiny_projection
 
 SHAPE = EncoderShape(channels=4, depth=3, reduced=6, outputs=5)  # sees 61 samples

@@ -25,11 +25,12 @@ from streaming.block import Block
 from streaming.bundle import Bundle
 from streaming.bundle_meta import Meta
 from streaming.embedding import Embedder
-from streaming.encoder import Encoder, EncoderShape
+from streaming.encoder import Encoder
 from streaming.engine import open_engine
 from streaming.errors import InputError
 from streaming.pipeline import open_pipeline
 from streaming.prediction import NO_SIGNAL
+from streaming.shape import EncoderShape
 from tests.models import tiny_head
 from tests.service.conftest import small_bundle
 from tests.service.journal import Kept

@@ -11,9 +11,10 @@ from torch import nn
 from torch.nn import functional
 from torch.nn.utils.parametrizations import weight_norm
 
-from streaming.encoder import Encoder, EncoderShape
+from streaming.encoder import Encoder
 from streaming.engine import Engine, open_engine
 from streaming.native_library import works
+from streaming.shape import EncoderShape
 from tests.require import need, need_processor
 
 EXACT = ["torch", "portable", "avx2", "avx512"]  # back end or, for the native one, its instruction set

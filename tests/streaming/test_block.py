@@ -9,11 +9,12 @@ from streaming.band.frontend import BandSettings
 from streaming.block import Block, Gap, merge
 from streaming.bundle import Bundle
 from streaming.bundle_meta import Meta
-from streaming.encoder import Encoder, EncoderShape
+from streaming.encoder import Encoder
 from streaming.engine import open_engine
 from streaming.errors import InputError
 from streaming.level import LevelSettings
 from streaming.pipeline import FramePipeline, open_pipeline
+from streaming.shape import EncoderShape
 from tests.models import tiny_head
 
 LOST = Gap(100, "overflow", exact=True)

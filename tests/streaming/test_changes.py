@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streaming.changes import Changes
-from streaming.encoder import Encoder, EncoderShape
+from streaming.encoder import Encoder
 from streaming.engine import Hops
+from streaming.shape import EncoderShape
 from streaming.window import Window
 
 HOP = 512

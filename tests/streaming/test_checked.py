@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from streaming.bundle_meta import Meta
 from streaming.checked import Checked, Range, as_json, from_json
-from streaming.encoder import EncoderShape
 from streaming.errors import ConfigError
+from streaming.shape import EncoderShape
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,15 @@
 """The batch encoder against torch's own nn.Conv1d."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
-from streaming.encoder import Encoder, EncoderShape, iq
+from streaming.encoder import Encoder, iq
 from streaming.errors import ConfigError, InputError
+from streaming.plain_encoder import PlainEncoder
+from streaming.shape import EncoderShape
 from tests.streaming.reference import Reference, error, features, noise
 
 SHAPES = [
@@ -59,6 +63,16 @@ def test_embedding_is_the_linear_map_of_the_pooled_features(pooling):
         rows.append(np.concatenate([f.max(0)] * ("max" in pooling) + [f.mean(0)] * ("mean" in pooling)))
     weight, bias = encoder.linear.weight.detach().numpy(), encoder.linear.bias.detach().numpy()
     assert error(encoder.encode(x, batch=2), np.stack(rows) @ weight.T + bias) < 1e-6
+
+
+@pytest.mark.parametrize("pooling", ["max", "mean", "max+mean"])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("samples", [1, 2, 100, 700])
+def test_plain_arrays_encode_as_torch_does(shape, samples, pooling):
+    encoder = Encoder(replace(shape, pooling=pooling))
+    x = noise(3 * samples).reshape(3, samples)
+    plain = PlainEncoder(encoder.shape, encoder.arrays())
+    assert error(plain.encode(x, batch=2), encoder.encode(x)) < 1e-6
 
 
 def test_paper_shape_has_the_papers_numbers():

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streaming.encoder import EncoderShape
 from streaming.engine import open_engine
 from streaming.errors import BackendError, ConfigError
+from streaming.shape import EncoderShape
 from tests.streaming.reference import (
     EXACT,
     cut,

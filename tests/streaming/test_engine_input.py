@@ -6,9 +6,10 @@ import json
 import numpy as np
 import pytest
 
-from streaming.encoder import Encoder, EncoderShape
+from streaming.encoder import Encoder
 from streaming.engine import open_engine
 from streaming.errors import InputError
+from streaming.shape import EncoderShape
 from tests.streaming.reference import encoder_of, engine_of, noise
 
 SHAPE = EncoderShape(channels=8, depth=2, reduced=16)

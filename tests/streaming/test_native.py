@@ -15,9 +15,10 @@ from torch.nn import functional
 
 from streaming import native_library
 from streaming.bundle import load_bundle
-from streaming.encoder import Encoder, EncoderShape
+from streaming.encoder import Encoder
 from streaming.engine import open_engine
 from streaming.errors import BackendError
+from streaming.shape import EncoderShape
 from streaming.weights import folded
 from tests.require import ROOT, need, need_program
 from tests.streaming.reference import (

@@ -11,11 +11,12 @@ from streaming.agc import Agc, normalise
 from streaming.block import Block
 from streaming.bundle import Bundle
 from streaming.bundle_meta import Meta
-from streaming.encoder import Encoder, EncoderShape, iq
+from streaming.encoder import Encoder, iq
 from streaming.engine import open_engine
 from streaming.errors import ConfigError
 from streaming.level import LevelSettings
 from streaming.pipeline import FramePipeline, LevelPipeline, choose_head
+from streaming.shape import EncoderShape
 from tests.models import tiny_head
 
 SHAPE = EncoderShape(channels=4, depth=2, reduced=6, outputs=5)  # sees 29 samples

@@ -8,9 +8,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streaming.encoder import Encoder, EncoderShape, iq
+from streaming.encoder import Encoder, iq
 from streaming.engine import Hops, open_engine
 from streaming.errors import ConfigError, InputError
+from streaming.shape import EncoderShape
 from streaming.window import Window
 
 HOP = 10

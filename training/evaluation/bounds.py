@@ -25,7 +25,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from streaming.encoder import Activation, CausalConv, Encoder, iq
+from streaming.encoder import CausalConv, Encoder, iq
+from streaming.shape import Activation
 from training.datasets.synthetic import Signal, make_frames
 from training.objectives.triplet import triplet_loss
 

@@ -16,6 +16,7 @@ from streaming.encoder import Encoder
 from streaming.errors import ConfigError
 from streaming.head import Head, Mode
 from streaming.level import LevelSettings
+from streaming.weights import AnyEncoder
 from training.datasets.synthetic import Client, SyntheticFrames, make_frames
 from training.evaluation.accuracy import Accuracy, mean_share
 from training.evaluation.cumulants import cumulants
@@ -153,7 +154,7 @@ def model_row(
     return head_row(name, heads, clients, embed, seed, past)
 
 
-def untrained_row(encoder: Encoder, clients: Sequence[Client], seed: int) -> Row:
+def untrained_row(encoder: AnyEncoder, clients: Sequence[Client], seed: int) -> Row:
     """Heads on an untrained encoder of the same shape, fitted on the same labels."""
     fresh = Encoder(encoder.shape, seed=seed)
     return fitted_row("untrained encoder", clients, partial(embed_frames, fresh), seed)

@@ -18,7 +18,8 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from streaming.encoder import Encoder, EncoderShape
+from streaming.encoder import Encoder
+from streaming.shape import EncoderShape
 from training.methods import METHODS
 from training.methods.cnn import Cnn
 from training.methods.cssl_amc import ResNet

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from streaming.agc import Agc, normalise
 from streaming.block import Samples
-from streaming.encoder import Encoder
 from streaming.engine import open_engine
 from streaming.errors import InputError
+from streaming.weights import AnyEncoder
 from streaming.window import Window
 from training.progress import Progress
 
@@ -20,7 +20,7 @@ SLICE = 64  # frames encoded at once: a layer's GEMM then stays in the cache
 STREAMS = 16  # streams pushed in one call
 
 
-def embed_frames(encoder: Encoder, iq: Samples, what: str = "encoding frames") -> Embeddings:
+def embed_frames(encoder: AnyEncoder, iq: Samples, what: str = "encoding frames") -> Embeddings:
     """Frames (n, N) to embeddings (n, outputs), each from an empty state."""
     out = np.empty((len(iq), encoder.shape.outputs), np.float32)
     with Progress(what, len(iq)) as progress:
@@ -31,7 +31,7 @@ def embed_frames(encoder: Encoder, iq: Samples, what: str = "encoding frames") -
 
 
 def embed_live(
-    encoder: Encoder,
+    encoder: AnyEncoder,
     iq: Samples,
     *,
     hop: int,

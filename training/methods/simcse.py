@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import dropout
 
-from streaming.encoder import Encoder, EncoderShape
+from streaming.encoder import Encoder
+from streaming.shape import EncoderShape
 from training.datasets.augment import at_level
 from training.methods.base import Budget, ClientFrames
 from training.methods.pretrained import EncoderSvm, embedder, pretrain_network

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from streaming.encoder import Encoder, EncoderShape
+from streaming.encoder import Encoder
+from streaming.shape import EncoderShape
 from training.methods.base import Budget, ClientFrames
 from training.methods.pretrained import EncoderSvm
 from training.methods.track import Track

@@ -7,7 +7,7 @@ batch, uniform on 1..N, holds for positives and negatives, and one reference len
 positive lies inside its reference; the K B negatives are drawn with replacement from the whole set, with own
 offsets.
 
->>> from streaming.encoder import EncoderShape
+>>> from streaming.shape import EncoderShape
 >>> rng = np.random.default_rng(1)
 >>> frames = (rng.normal(size=(64, 100, 2)) @ [1, 1j]).astype(np.complex64)
 >>> loss = Triplet(TripletSettings(negatives=10)).loss(Encoder(EncoderShape(depth=2)), frames, 8, rng)

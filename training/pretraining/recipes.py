@@ -12,8 +12,8 @@ import math
 from dataclasses import dataclass, field
 from typing import Literal
 
-from streaming.encoder import EncoderShape
 from streaming.errors import ConfigError
+from streaming.shape import EncoderShape
 from training.datasets.augment import Augment, Level
 from training.objectives.describe import DescribeSettings
 from training.objectives.halves import HalvesSettings

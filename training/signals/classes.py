@@ -13,6 +13,7 @@ import numpy as np
 
 from streaming.block import Samples
 from streaming.errors import ConfigError
+from streaming.prediction import NOISE as NOISE  # noqa: PLC0414  (it is one of the classes)
 from training.signals.analog import (
     DoubleSideband,
     FrequencyModulation,
@@ -28,7 +29,6 @@ from training.signals.ofdm import Ofdm
 from training.signals.pulse import Table, table
 from training.signals.symbols import Coded, Even, QuarterShifted, Symbols
 
-NOISE = "noise"
 FAMILIES = {
     **dict.fromkeys(("OOK", "4ASK", "4PAM"), "ASK"),
     **dict.fromkeys(("BPSK", "QPSK", "OQPSK", "pi/4-DQPSK", "8PSK"), "PSK"),

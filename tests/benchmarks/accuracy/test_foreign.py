@@ -12,7 +12,8 @@ from benchmarks.accuracy.foreign import BEFORE, COUNT, PACKAGES, as_text, gnurad
 from streaming.band.frontend import BandSettings
 from streaming.bundle import Bundle
 from streaming.bundle_meta import Meta
-from streaming.encoder import Encoder, EncoderShape
+from streaming.encoder import Encoder
+from streaming.shape import EncoderShape
 from tests.models import tiny_head
 from tests.require import need
 from training.evaluation.exam.emissions import FoundEmission

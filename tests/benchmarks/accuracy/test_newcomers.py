@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from benchmarks.accuracy.newcomers import SETS, Heard, Newcomers, Played, as_text, draw, hear, judge
-from streaming.encoder import Encoder, EncoderShape
+from streaming.encoder import Encoder
+from streaming.shape import EncoderShape
 from tests.models import tiny_head
 from training.evaluation.radio_evaluate import Embedded
 from training.signals.measure import occupied

@@ -12,7 +12,8 @@ from streaming.band.frontend import BandSettings
 from streaming.bundle import Bundle, encoder_sha256
 from streaming.bundle_meta import Meta
 from streaming.checked import as_json
-from streaming.encoder import Encoder, EncoderShape
+from streaming.encoder import Encoder
+from streaming.shape import EncoderShape
 from training.datasets.emissions import HEARD
 from training.evaluation.exam.labels import Truth
 from training.evaluation.radio_evaluate import Embedded

@@ -10,9 +10,10 @@ from service.cli import main
 from streaming.bundle import Bundle, encoder_sha256
 from streaming.bundle_meta import Meta
 from streaming.embedding import Embedder
-from streaming.encoder import Encoder, EncoderShape
+from streaming.encoder import Encoder
 from streaming.engine import open_engine
 from streaming.level import LevelSettings
+from streaming.shape import EncoderShape
 from tests.models import tiny_head
 from training.heads.fit import Identity, fit_head
 from training.heads.search import Search

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from streaming.encoder import EncoderShape
+from streaming.shape import EncoderShape
 from tests.service.conftest import serving, within
 from tests.service.dashboard.conftest import expect, looking
 from tests.training.federation.support import end, take_part, wait_for

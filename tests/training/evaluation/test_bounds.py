@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from streaming.encoder import CausalConv, Encoder, EncoderShape
+from streaming.encoder import CausalConv, Encoder
+from streaming.shape import EncoderShape
 from training.evaluation.bounds import Constants, report, spectral_norm
 
 SMALL = EncoderShape(channels=3, depth=1, reduced=4, outputs=5, pooling="mean")  # a maximum is not smooth

@@ -10,8 +10,9 @@ from service.cli import main
 from streaming.agc import Agc
 from streaming.bundle import Bundle, load_bundle
 from streaming.bundle_meta import Meta
-from streaming.encoder import Encoder, EncoderShape, iq
+from streaming.encoder import Encoder, iq
 from streaming.level import LevelSettings
+from streaming.shape import EncoderShape
 from training.datasets.synthetic import Signal, make_frames, paper_clients
 from training.evaluation.accuracy import Accuracy
 from training.evaluation.evaluate import Answers, Row, fresh_frames, labelled_frames, limit_row

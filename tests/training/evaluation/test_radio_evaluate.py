@@ -8,7 +8,8 @@ import pytest
 from streaming.band.frontend import BandSettings
 from streaming.bundle import Bundle
 from streaming.bundle_meta import Meta
-from streaming.encoder import Encoder, EncoderShape
+from streaming.encoder import Encoder
+from streaming.shape import EncoderShape
 from tests.models import tiny_head
 from training.datasets.held_out import HeldOut
 from training.evaluation.radio_evaluate import Judged, embed_all, embed_one, expected_error, summary

@@ -8,10 +8,10 @@ import pytest
 from hardware import open_source
 from service.cli import main
 from streaming.bundle import load_bundle
-from streaming.encoder import EncoderShape
 from streaming.engine import open_engine
 from streaming.pipeline import open_pipeline
 from streaming.prediction import NO_SIGNAL
+from streaming.shape import EncoderShape
 from tests.service.conftest import level_bundle
 from tests.service.conftest import serving as service_running
 from tests.training.federation.support import end, serving, take_part, wait_for

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from streaming.bundle import load_bundle
-from streaming.encoder import EncoderShape
+from streaming.shape import EncoderShape
 from tests.training.federation.support import end, final_model, serving, take_part, wait_for
 from training.datasets.synthetic import paper_clients
 from training.federation.coordinator.rounds import Coordinator

@@ -2,7 +2,7 @@
 
 import pytest
 
-from streaming.encoder import EncoderShape
+from streaming.shape import EncoderShape
 from tests.training.federation.support import final_model
 from training.federation.manifest import Terms
 from training.federation.simulate import ATTACKS, simulate

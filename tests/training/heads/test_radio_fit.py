@@ -10,9 +10,10 @@ from streaming.band.pipeline import BandPipeline
 from streaming.block import Block
 from streaming.bundle import Bundle, encoder_sha256
 from streaming.bundle_meta import Meta
-from streaming.encoder import Encoder, EncoderShape
+from streaming.encoder import Encoder
 from streaming.engine import open_engine
 from streaming.features import COUNT
+from streaming.shape import EncoderShape
 from training.datasets.emissions import HEARD, OUTLIER, Maker, make_examples
 from training.datasets.held_out import HeldOut, last_questions
 from training.heads.fit import Identity, fit_live

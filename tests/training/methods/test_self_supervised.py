@@ -3,7 +3,8 @@
 import numpy as np
 import torch
 
-from streaming.encoder import Encoder, EncoderShape
+from streaming.encoder import Encoder
+from streaming.shape import EncoderShape
 from tests.training.methods.small import BUDGET, two_clients
 from training.methods.cssl_amc import CsslFrozen, ResNet, follow, high_snr, info_nce, noisy
 from training.methods.dae import Autoencoder, Dae, polar

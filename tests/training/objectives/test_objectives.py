@@ -6,8 +6,9 @@ import torch
 from scipy import stats
 from scipy.special import expit, log_softmax
 
-from streaming.encoder import Encoder, EncoderShape
+from streaming.encoder import Encoder
 from streaming.errors import ConfigError
+from streaming.shape import EncoderShape
 from training.datasets.augment import Augment, at_level
 from training.objectives.halves import Halves, HalvesSettings, nce
 from training.objectives.objective import make_objective

@@ -3,7 +3,8 @@
 import numpy as np
 import torch
 
-from streaming.encoder import Encoder, EncoderShape, iq
+from streaming.encoder import Encoder, iq
+from streaming.shape import EncoderShape
 from training.objectives.describe import Describe, DescribeSettings
 from training.objectives.objective import make_objective
 from training.objectives.radio_statistics import CLIP, LAGS, LEVELS, count, raw, statistics

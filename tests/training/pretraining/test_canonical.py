@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from streaming.encoder import Encoder, EncoderShape, iq
+from streaming.encoder import Encoder, iq
+from streaming.shape import EncoderShape
 from streaming.weights import folded
 from training.pretraining.canonical import (
     Agreement,

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from streaming.encoder import EncoderShape, iq
+from streaming.encoder import iq
 from streaming.errors import ConfigError
+from streaming.shape import EncoderShape
 from training.objectives.halves import HalvesSettings
 from training.objectives.triplet import TripletSettings
 from training.pretraining.checkpoint import load_checkpoint

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from streaming.encoder import EncoderShape
+from streaming.shape import EncoderShape
 from training.pretraining.checkpoint import load_checkpoint
 from training.pretraining.radio import STATIONS
 from training.pretraining.recipes import RECIPES

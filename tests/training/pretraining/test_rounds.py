@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from streaming.encoder import EncoderShape
 from streaming.errors import InputError
+from streaming.shape import EncoderShape
 from tests.require import ROOT
 from training.datasets.synthetic import paper_clients
 from training.objectives.halves import HalvesSettings

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from streaming.bundle import Bundle, encoder_sha256, load_bundle
+from streaming.encoder import Encoder
 from streaming.pipeline import choose_head
 from training.datasets import open_dataset
 from training.datasets.frames import Frames
@@ -39,7 +40,9 @@ def make_own(folder: Path, manifest: Manifest, wanted: Wanted) -> None:
     bundle = make_bundle(manifest, found[0], wanted.out.stem)
     if recipe.canonical is not None:
         frames = load_frames(wanted.data, manifest.seed, recipe)[:AGREE]
-        settle(bundle.encoder, [(wanted.head, frames)], recipe.canonical)
+        encoder = Encoder.of(bundle.encoder)
+        settle(encoder, [(wanted.head, frames)], recipe.canonical)
+        bundle = replace(bundle, encoder=encoder)
     if behind_front_end(recipe) and wanted.labelled:
         like = choose_head(load_bundle("radio"), "", "live")  # its window and hop
         head = fit_recordings(bundle, like, wanted.labelled, wanted.head, Search()).head
