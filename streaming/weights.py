@@ -116,7 +116,7 @@ def _block(arrays: Mapping[str, Floats], name: str, dilation: int) -> BlockWeigh
 def _conv(arrays: Mapping[str, Floats], name: str, dilation: int) -> ConvWeights:
     v, g = arrays[f"{name}.v"], arrays[f"{name}.g"]
     scale = g / np.sqrt(np.square(v, dtype=np.float64).sum((1, 2)))
-    # Weights that were rounded to bfloat16 have their length as gain: its last bit must not undo the rounding.
+    # Weights that were rounded to bfloat16 have their length as gain; its last bit must not undo that.
     scale[np.abs(scale - 1) < 4 * np.finfo(np.float32).eps] = 1
     return ConvWeights(
         _copy((v * scale[:, None, None]).transpose(2, 1, 0)), _copy(arrays[f"{name}.bias"]), dilation

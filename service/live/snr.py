@@ -10,9 +10,9 @@ leaves no floor to see: then, as for noise alone, there is no estimate.
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import gammaincinv
 
 from streaming.block import Samples
+from streaming.filters import gamma_quantile
 from streaming.prediction import NO_SIGNAL, Prediction
 
 BINS = 256
@@ -36,7 +36,7 @@ def snr_db(samples: Samples) -> float | None:
     chosen = np.linspace(0, whole - 1, min(whole, SEGMENTS)).round().astype(int)
     segments = samples[: whole * BINS].reshape(whole, BINS)[chosen] * np.hanning(BINS)
     psd = np.square(np.abs(np.fft.fft(segments))).mean(0)  # (BINS,)
-    floor = np.quantile(psd, LOW) * len(chosen) / gammaincinv(len(chosen), LOW)
+    floor = np.quantile(psd, LOW) * len(chosen) / gamma_quantile(len(chosen), LOW)
     if floor <= 0:
         return None
     ratio = float(psd.mean() / floor - 1)

@@ -16,10 +16,10 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import fft
-from scipy.signal import firwin
 
 from streaming.block import Samples
+from streaming.filters import lowpass, transforms_fast
+from streaming.fourier import fft
 
 FEWEST = 64  # bins of a channel
 STOPBAND_DB = 60.0
@@ -85,7 +85,7 @@ class Channel:
         sign = -1 if number % 2 and self.bin % 2 else 1
         spectrum[self._to] = self.bank.block(number)[self._from] * (sign * self._response)
         quarter = self.kept // 4
-        return np.asarray(fft.ifft(spectrum, overwrite_x=True)[quarter : 3 * quarter], np.complex64)
+        return np.asarray(fft.ifft(spectrum)[quarter : 3 * quarter], np.complex64)
 
 
 @lru_cache(maxsize=256)
@@ -94,7 +94,7 @@ def kept_bins(size: int, rate: float) -> int:
     wanted = size * 2 ** (round(math.log2(rate) * STEPS_PER_OCTAVE) / STEPS_PER_OCTAVE)
     least = max(FEWEST, min(4 * size, wanted))
     near = [4 * round(least * (1 + i / 256) / 4) for i in range(-4, 5)]
-    return min(near, key=lambda kept: (fft.next_fast_len(kept) != kept, abs(kept - least)))
+    return min(near, key=lambda kept: (not transforms_fast(kept), abs(kept - least)))
 
 
 @lru_cache(maxsize=256)
@@ -104,7 +104,7 @@ def response(size: int, kept: int) -> NDArray[np.float32]:
     edge = EDGE * rate  # cycles per sample, from pass to stop
     taps = min(size // 2, math.ceil((STOPBAND_DB - 7.95) / (14.36 * edge))) | 1  # Kaiser's rules
     beta = 0.1102 * (STOPBAND_DB - 8.7)
-    filter_taps = firwin(taps, (rate - edge) / 2, window=("kaiser", beta), fs=1.0)
+    filter_taps = lowpass(taps, (rate - edge) / 2, beta)
     count = min(size, kept)
     around = np.arange(-(count // 2), count // 2)
     centred = np.roll(np.append(filter_taps, np.zeros(size - taps)), -(taps // 2))

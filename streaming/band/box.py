@@ -11,9 +11,9 @@ off slowly, a bandwidth that means something.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.ndimage import uniform_filter1d
 
 from streaming.band.looks import Spectrum
+from streaming.filters import moving_mean
 
 SHARE, DROP = 0.98, 400.0
 
@@ -45,7 +45,7 @@ class Box:
 def measure(excess: Spectrum, floor: Spectrum) -> Box | None:
     """The box of an excess (bins,) over a floor; None where there is none."""
     bins = len(excess)
-    smooth = uniform_filter1d(excess, 3, mode="constant")
+    smooth = moving_mean(excess, 3, "constant")
     peak = float(smooth.max())
     if peak <= 0:
         return None

@@ -13,10 +13,9 @@ from collections import deque
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import median_filter, uniform_filter1d
-from scipy.special import gammaincinv
 
 from streaming.band.looks import FREEDOM, Spectrum
+from streaming.filters import gamma_quantile, moving_mean, moving_median
 
 AVERAGED, KEPT = 16, 64  # looks in an average, averages kept
 QUANTILE, FIRST_QUANTILE = 0.3, 0.25
@@ -34,8 +33,8 @@ class Floor:
 
     def __init__(self, bins: int) -> None:
         self.bins = bins
-        self._first_bias = float(gammaincinv(FREEDOM, FIRST_QUANTILE) / FREEDOM)
-        self._bias = float(gammaincinv(AVERAGED * FREEDOM, QUANTILE) / (AVERAGED * FREEDOM))
+        self._first_bias = gamma_quantile(FREEDOM, FIRST_QUANTILE) / FREEDOM
+        self._bias = gamma_quantile(AVERAGED * FREEDOM, QUANTILE) / (AVERAGED * FREEDOM)
 
     def start(self, looks: NDArray[np.float64]) -> None:
         """The first floor, from looks (n, bins)."""
@@ -44,11 +43,11 @@ class Floor:
         width = int(np.clip(2 * round(STEADY_LOOKS / n) + 1, 3, self.bins // 8 | 1))
         first = np.quantile(looks, FIRST_QUANTILE, axis=0) / bias
         if n > 2 * AVERAGED:
-            least = uniform_filter1d(looks, AVERAGED, axis=0)[AVERAGED // 2 : 1 - AVERAGED // 2].min(0)
+            least = moving_mean(looks, AVERAGED, axis=0)[AVERAGED // 2 : 1 - AVERAGED // 2].min(0)
             share = least / np.maximum(looks.mean(0), LOWEST)
-            burst = uniform_filter1d(share, 5, mode="nearest") < BURST
+            burst = moving_mean(share, 5, "nearest") < BURST
             first = np.where(burst, np.minimum(first, least / LEAST), first)
-        self.level: Spectrum = np.maximum(median_filter(first, width, mode="nearest"), LOWEST)
+        self.level: Spectrum = np.maximum(moving_median(first, width), LOWEST)
         self._averages = deque([self._bias * self.level for _ in range(4)], maxlen=KEPT)
         self._clear()
 
@@ -73,7 +72,7 @@ class Floor:
         self._averages.append(np.where(self._held, np.minimum(average, highest), average))
         self._clear()
         usual = np.quantile(np.array(self._averages), QUANTILE, axis=0) / self._bias
-        self.level = np.maximum(median_filter(usual, 3, mode="nearest"), LOWEST)
+        self.level = np.maximum(moving_median(usual, 3), LOWEST)
         return True
 
     def forget(self, mask: NDArray[np.bool_], level: Spectrum) -> None:
@@ -85,7 +84,7 @@ class Floor:
     @property
     def quietest(self) -> float:
         """The density in the quietest part of the band; not in its outer sixteenths, where filters fall."""
-        smooth = uniform_filter1d(self.level, max(3, self.bins // 64), mode="nearest")
+        smooth = moving_mean(self.level, max(3, self.bins // 64), "nearest")
         edge = self.bins // 16
         return float(np.quantile(smooth[edge:-edge], QUIETEST))
 

@@ -17,12 +17,12 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import fft
-from scipy.ndimage import uniform_filter1d
 
 from streaming.band.looks import Spectrum
 from streaming.band.regions import Run
 from streaming.block import Samples
+from streaming.filters import moving_mean
+from streaming.fourier import fft
 
 VALLEY = 8.0  # 9 dB below both peaks
 SMOOTH = 5  # bins
@@ -60,7 +60,7 @@ def find_lobes(excess: Spectrum, regions: list[Run]) -> list[Lobe]:
 
 def smoothed(excess: Spectrum, region: Run) -> Spectrum:
     """The excess without the ripple of noise, over a share of the region."""
-    return np.asarray(uniform_filter1d(excess, max(SMOOTH, (region[1] - region[0]) // 32), mode="constant"))
+    return moving_mean(excess, max(SMOOTH, (region[1] - region[0]) // 32), "constant")
 
 
 def middle(excess: Spectrum, first: int, end: int) -> float:
@@ -201,7 +201,7 @@ def compare(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[float, floa
     """
     a, b = a / (a.mean() + 1e-30), b / (b.mean() + 1e-30)
     on = a + b > 0.3 * np.quantile(a + b, 0.9)
-    long = uniform_filter1d(a + b, STEPS // 16)
+    long = moving_mean(a + b, STEPS // 16)
     burst = long > 0.3 * np.quantile(long, 0.9)
     product = float(np.mean(a[burst] * b[burst]) / (a[burst].mean() * b[burst].mean() + 1e-30))
     if on.sum() < 32 or a[on].std() == 0 or b[on].std() == 0:

@@ -13,9 +13,9 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import fft
 
 from streaming.block import Samples
+from streaming.fourier import fft
 
 LOOK_S = 0.85e-3
 FEWEST, MOST = 128, 2048

@@ -9,9 +9,9 @@ does not make its neighbourhood hot.
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammainccinv
 
 from streaming.band.looks import FREEDOM, Spectrum
+from streaming.filters import gamma_exceeded
 
 FALSE_ALARM = 1e-7  # per look
 MARGIN, LEAST = 10**0.1, 1.4  # real noise is not quite stationary
@@ -28,7 +28,7 @@ class Standout:
         self._widths = [1 << i for i in range(11) if 1 << i <= WIDEST * bins]
         freedom = [FREEDOM * max(1.0, 0.75 * width) for width in self._widths]
         alarms = [FALSE_ALARM * width / bins for width in self._widths]
-        limits = [MARGIN * float(gammainccinv(k, a)) / k for k, a in zip(freedom, alarms, strict=True)]
+        limits = [MARGIN * gamma_exceeded(k, a) / k for k, a in zip(freedom, alarms, strict=True)]
         self._limits = [max(LEAST, limit) for limit in limits]
 
     def find(self, looks: NDArray[np.float64], floor: Spectrum) -> NDArray[np.bool_]:

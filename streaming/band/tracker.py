@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.ndimage import uniform_filter1d
 
 from streaming.band.box import measure
 from streaming.band.emitters import Emitters
@@ -23,6 +22,7 @@ from streaming.band.looks import FREEDOM, Spectra, Spectrum
 from streaming.band.regions import Mask, Run, Standout, as_mask, runs
 from streaming.band.track import Track
 from streaming.block import Samples
+from streaming.filters import moving_mean
 
 WATCH = 8  # looks that new bins are watched for before they become tracks
 TOGETHER = 2  # looks between the beginnings of what rises together
@@ -264,7 +264,7 @@ class Tracker:
 
     def _find_steady(self, looks: int = LOOK_AGAIN) -> None:
         """Emissions that were there all the time, for so many looks; those that are not any more end."""
-        level = np.asarray(uniform_filter1d(self.floor.level, 3, mode="nearest"))
+        level = np.asarray(moving_mean(self.floor.level, 3, "nearest"))
         quiet = np.full(self.bins, self.floor.quietest)
         plateau = np.maximum(self.floor.plateau, quiet)
         on_plateau = (plateau > STEADY * quiet) & (np.median(level) > STEADY * quiet[0])

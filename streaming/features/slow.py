@@ -7,10 +7,10 @@ samples, and a window holds a handful of them.
 """
 
 import numpy as np
-from scipy import fft
 
 from streaming.block import Samples
 from streaming.features.window import FAINT, LINE, RANKS, SHARES, Row, lines, weighted_quantiles
+from streaming.fourier import fft
 
 MOST, FEWEST = 2048, 16  # values
 LAGS = np.array([1, 2, 3, 4, 6, 8, 12, 16, 24, 32])

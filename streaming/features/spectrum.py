@@ -6,11 +6,11 @@ peak of a few percent stands out of what the shape of the spectrum alone would g
 """
 
 import numpy as np
-from scipy import fft
-from scipy.ndimage import uniform_filter1d
 
 from streaming.block import Samples
 from streaming.features.window import Row
+from streaming.filters import moving_mean
+from streaming.fourier import fft
 
 FRAME, PARTS, FRAMES = 256, 64, 512
 LOWEST = 1e-4  # of the peak
@@ -43,7 +43,7 @@ def long_lags(x: Samples) -> Row:
     """
     size = 1 << int(np.ceil(np.log2(len(x) + min(len(x) // 2, RANGES[-1][1]))))
     power = np.square(np.abs(fft.fft(x, size)))
-    smooth = uniform_filter1d(power, max(3, size // 128), mode="wrap") + 1e-9 * power.mean() + 1e-30
+    smooth = moving_mean(power, max(3, size // 128), "wrap") + 1e-9 * power.mean() + 1e-30
     flat = np.minimum(power / smooth, STANDOUT) * np.minimum(smooth / (EDGE * smooth.max()), 1)
     found: list[float] = []
     as_is, flattened = (np.abs(fft.ifft(p))[: RANGES[-1][1] + 1] for p in (power, flat))

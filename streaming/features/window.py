@@ -14,9 +14,9 @@ the whole window.
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import fft
 
 from streaming.block import Samples
+from streaming.fourier import fft
 
 LENGTH = 2048  # samples
 LAGS = np.array([1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128])
