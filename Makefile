@@ -4,7 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PIP = .venv/bin/pip --disable-pip-version-check install --quiet --constraint constraints.txt
 KERNEL = $(wildcard streaming/native/*)
 
-.PHONY: demo test docs radio pictures lint acceptance bench native flower clean
+.PHONY: demo test docs radio pictures lint acceptance bench native flower bare clean
 
 demo: .venv/.wavetell
 	.venv/bin/python -m service.demo
@@ -17,7 +17,7 @@ PYTEST = .venv/bin/python -m pytest
 PARALLEL = --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 test: export OMP_NUM_THREADS = 1
-test: .venv/.dev .venv/.system flower
+test: .venv/.dev .venv/.system flower bare
 	failed=0; \
 	$(PYTEST) -m "not acceptance" $(PARALLEL) --cov --cov-report= --ignore $(BROWSER) || failed=1; \
 	$(PYTEST) -m "not acceptance" $(BROWSER) || failed=1; \
@@ -48,7 +48,7 @@ lint: .venv/.dev
 	.venv/bin/mypy examples docs/generate.py
 	.venv/bin/lint-imports
 
-acceptance: .venv/.dev .venv/.system flower
+acceptance: .venv/.dev .venv/.system flower bare
 	failed=0; \
 	$(PYTEST) -m acceptance --timeout 5400 --ignore $(BROWSER) || failed=1; \
 	$(PYTEST) -m acceptance --timeout 5400 $(BROWSER) || failed=1; \
@@ -57,25 +57,40 @@ acceptance: .venv/.dev .venv/.system flower
 bench: .venv/.dev
 	.venv/bin/wavetell bench engine
 
-native: .venv/.torch
+native: .venv/.pip
 	.venv/bin/python setup.py --quiet build_ext --inplace
 
 clean:
 	rm -rf .venv .cache build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis streaming/*.so
 
-# torch comes first and alone, so that nothing else can draw in another build of it.
-.venv/.torch: constraints.txt
+.venv/.pip: constraints.txt
 	bash tests/setup_system.sh python
 	test -x .venv/bin/pip || $(PYTHON) -m venv .venv
+	$(PIP) setuptools
+	touch $@
+
+# torch comes first and alone, so that nothing else can draw in another build of it.
+.venv/.torch: .venv/.pip
 	$(PIP) $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) torch
 	touch $@
 
-.venv/.wavetell: .venv/.torch pyproject.toml setup.py $(KERNEL)
+# Where no compiler has built the kernel, torch computes.
+.venv/.wavetell: .venv/.pip pyproject.toml setup.py $(KERNEL)
 	$(PIP) --editable .
+	.venv/bin/python -c 'import streaming._kernel' 2>/dev/null || $(MAKE) .venv/.torch
 	touch $@
 
-.venv/.dev: .venv/.wavetell
+.venv/.dev: .venv/.torch .venv/.wavetell
 	$(PIP) --editable '.[dev,bench]'
+	touch $@
+
+# What `pip install wavetell` gives, without any extra: the tests listen, serve and teach in it.
+bare: .cache/bare/.done
+
+.cache/bare/.done: constraints.txt pyproject.toml setup.py $(KERNEL)
+	bash tests/setup_system.sh python
+	test -x .cache/bare/bin/pip || $(PYTHON) -m venv .cache/bare
+	.cache/bare/bin/pip --disable-pip-version-check install --quiet --constraint constraints.txt --editable .
 	touch $@
 
 flower: .cache/flower/.done

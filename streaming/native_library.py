@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from ctypes import POINTER, c_char_p, c_float, c_int, c_int64, c_void_p
+from ctypes import POINTER, c_char_p, c_double, c_float, c_int, c_int64, c_void_p
 from typing import cast
 
 from streaming.errors import BackendError
@@ -62,6 +62,7 @@ def library() -> ctypes.CDLL:
         ("wavetell_push", c_int, [c_void_p, POINTER(Work), c_int]),
         ("wavetell_push_one", c_int64, [c_void_p, c_void_p, c_char_p, c_int64, c_void_p]),
         ("wavetell_signals", c_void_p, [c_char_p]),
+        ("wavetell_machine", c_int, [c_void_p, c_void_p, c_int64, c_double, c_double, c_int64, c_void_p]),
         ("wavetell_describe", None, [c_void_p, c_void_p, c_int64, c_float, c_void_p]),
     ):
         function = getattr(kernel, name)

@@ -3,9 +3,10 @@
 import sys
 import time
 from types import TracebackType
-from typing import TextIO
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
-from tqdm import tqdm
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 
 class Progress:
@@ -20,9 +21,16 @@ class Progress:
     def __init__(self, what: str, total: int, every_s: float = 10.0, file: TextIO | None = None) -> None:
         self.what, self.total, self.every_s = what, total, every_s
         self.file = sys.stderr if file is None else file
-        self.bar = tqdm(total=total, desc=what, file=self.file, unit="step") if self.file.isatty() else None
+        self.bar = self._bar() if self.file.isatty() else None
         self.started = self.said = time.monotonic()
         self.first: int | None = None  # a resumed run does not start at 0, and its speed must not say so
+
+    def _bar(self) -> "tqdm[NoReturn] | None":
+        try:
+            from tqdm import tqdm
+        except ModuleNotFoundError:  # plain lines will do
+            return None
+        return tqdm(total=self.total, desc=self.what, file=self.file, unit="step")
 
     def to(self, done: int, **note: float) -> None:
         """This many steps are done."""

@@ -6,9 +6,9 @@ encoder its held-out log-loss was 0.642, that of Platt's scaling of the pairs 0.
 """
 
 import numpy as np
-from scipy.optimize import minimize
-from sklearn.model_selection import StratifiedKFold
 
+from training.heads.descent import minimise
+from training.heads.folds import stratified_folds
 from training.heads.search import Labels, Real, Search
 
 
@@ -29,8 +29,7 @@ def calibrate(decisions: Real, labels: Labels, classes: int, penalty: float = 1.
         return float(value), gradient.ravel()
 
     start = np.zeros((pairs + 1, classes))
-    best = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 500})
-    weights = best.x.reshape(pairs + 1, classes)
+    weights = minimise(loss, start.ravel()).reshape(pairs + 1, classes)
     return np.ascontiguousarray(weights[:-1]), weights[-1].copy()
 
 
@@ -40,7 +39,7 @@ def best_penalty(decisions: Real, labels: Labels, search: Search) -> float:
         return search.penalties[0]
     classes, folds = int(labels.max()) + 1, min(search.folds, int(np.bincount(labels).min()))
     losses = np.zeros(len(search.penalties))
-    for train, test in StratifiedKFold(folds, shuffle=True, random_state=search.seed).split(labels, labels):
+    for train, test in stratified_folds(labels, folds, search.seed):
         for i, penalty in enumerate(search.penalties):
             weights, bias = calibrate(decisions[train], labels[train], classes, penalty)
             found = softmax(decisions[test] @ weights + bias)[np.arange(len(test)), labels[test]]

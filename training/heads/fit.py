@@ -15,13 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import train_test_split
 
 from streaming.bundle import Bundle
 from streaming.errors import InputError
 from streaming.head import STEPS, Head, Mode
 from training.heads.calibration import best_penalty, calibrate, softmax
-from training.heads.search import PATIENCE, Labels, Real, Search, choose, fit_machine, kernel_matrix
+from training.heads.machine import fit_machine
+from training.heads.search import PATIENCE, Labels, Real, Search, choose, kernel_matrix
 
 log = logging.getLogger(__name__)
 MOST = 10_000
@@ -74,7 +74,8 @@ def fit_head(
     products = x @ x.T  # (n, n)
     unit = 1 / (x.shape[1] * x.var()) if search.kernel == "rbf" else 1.0
     right, C, multiple, decided = choose(products, unit, labels, search, identity.name)
-    machine = fit_machine(kernel_matrix(products, search.kernel, unit * multiple), labels, C, 10 * PATIENCE)
+    gram = kernel_matrix(products, search.kernel, unit * multiple)
+    machine = fit_machine(gram, labels, C, 10 * PATIENCE * len(labels))
     calibration, bias = calibrate(decided, labels, len(classes), best_penalty(decided, labels, search))
     probabilities = softmax(decided @ calibration + bias)
     lowest = float(np.quantile(probabilities.max(1), search.refuse)) if search.refuse else 0.0
@@ -90,10 +91,10 @@ def fit_head(
         threshold=min(SURE, lowest),
         mean=mean,
         scale=scale,
-        vectors=x[machine.support_].astype(np.float16),  # libsvm orders them by class
-        counts=machine.n_support_.astype(np.int64),
-        dual=np.ascontiguousarray(machine.dual_coef_, np.float64),
-        intercept=np.ascontiguousarray(machine.intercept_, np.float64),
+        vectors=x[machine.support].astype(np.float16),  # libsvm orders them by class
+        counts=machine.counts,
+        dual=machine.dual,
+        intercept=machine.intercept,
         calibration=calibration,
         calibration_bias=bias,
     )
@@ -140,6 +141,8 @@ def checked(
         raise InputError(f"class {classes[int(counts.argmin())]} has 1 label; at least 2 are needed")
     renumbered = renumbered.astype(np.int64)
     if len(labels) > MOST:
+        from sklearn.model_selection import train_test_split
+
         keep, _ = train_test_split(
             np.arange(len(labels)), train_size=MOST, stratify=renumbered, random_state=search.seed
         )

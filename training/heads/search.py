@@ -6,24 +6,21 @@ and all C, and because a C that bounds no coefficient gives the solution of ever
 converge is left out, with every larger one.
 """
 
-import warnings
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import StratifiedKFold
-from sklearn.svm import SVC
 
 from streaming.errors import ConfigError, InputError
 from streaming.head import Kernel
+from training.heads.folds import stratified_folds
+from training.heads.machine import INF, fit_machine
 from training.progress import Progress
 
 Real = NDArray[np.float64]
 Labels = NDArray[np.int64]
 PAPER_C = (*(10.0**i for i in range(-4, 5)), np.inf)
-LIBSVM_INF = 1e12  # libsvm has no infinity; no coefficient comes near this
 PATIENCE = 300  # steps per label; an SVM that cannot separate its classes does not end at a large C
 
 
@@ -87,34 +84,23 @@ def kernel_matrix(products: Real, kernel: Kernel, gamma: float) -> Real:
     return np.asarray(np.exp(distances, out=distances))
 
 
-def fit_machine(gram: Real, labels: Labels, C: float, patience: int = PATIENCE) -> SVC:
-    """A support vector machine on a kernel matrix (n, n); `fit_status_` is 1 where it did not converge."""
-    steps = patience * len(labels)
-    machine = SVC(C=min(C, LIBSVM_INF), kernel="precomputed", cache_size=500, max_iter=steps)
-    machine.set_params(decision_function_shape="ovo")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return machine.fit(gram, labels)
-
-
 def held_out(gram: Real, labels: Labels, search: Search, progress: Progress, group: int) -> list[Real]:
     """Decisions (n, pairs) on held-out folds, for each C from small to large that converges."""
     folds = min(search.folds, int(np.bincount(labels).min()))
     pairs = len(np.unique(labels)) * (len(np.unique(labels)) - 1) // 2
     out = [np.empty((len(labels), pairs)) for _ in search.C]  # cut where a fold does not converge
-    splitter = StratifiedKFold(folds, shuffle=True, random_state=search.seed)
-    for fold, (train, test) in enumerate(splitter.split(labels, labels)):
+    for fold, (train, test) in enumerate(stratified_folds(labels, folds, search.seed)):
         inner, outer = gram[np.ix_(train, train)], gram[np.ix_(test, train)]
         decided: Real | None = None
         for i, C in enumerate(sorted(search.C)[: len(out)]):
             if decided is None:
-                machine = fit_machine(inner, labels[train], C)
-                if machine.fit_status_:
+                machine = fit_machine(inner, labels[train], C, PATIENCE * len(train))
+                if not machine.converged:
                     del out[i:]
                     break
-                values = machine.decision_function(outer).reshape(len(test), pairs)
+                values = machine.decide(outer)
                 out[i][test] = values
-                if np.abs(machine.dual_coef_).max() < min(C, LIBSVM_INF) * (1 - 1e-9):
+                if np.abs(machine.dual).max() < min(C, INF) * (1 - 1e-9):
                     decided = values  # no coefficient is bounded: every larger C has this solution
             else:
                 out[i][test] = decided
