@@ -36,7 +36,7 @@ radio: .venv/.dev
 
 # The pages of the reference that are made from the code.
 docs: .venv/.dev
-	.venv/bin/python docs/generate.py
+	.venv/bin/python -m docs.generate
 
 pictures: .venv/.dev .venv/.system
 	WAVETELL_PICTURES=1 $(PYTEST) $(BROWSER)/test_views.py $(BROWSER)/test_teach.py -k "photographed or drag_name"
@@ -45,7 +45,7 @@ lint: .venv/.dev
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .
 	.venv/bin/mypy
-	.venv/bin/mypy examples docs/generate.py
+	.venv/bin/mypy examples docs
 	.venv/bin/lint-imports
 
 acceptance: .venv/.dev .venv/.system flower bare

@@ -2,6 +2,7 @@
 
 docs/rest.md    below its last hand-written section: every request, from the OpenAPI document
 docs/python.md  the classes and functions for programs of one's own, from signatures and docstrings
+service/shell/  the manual page and the shell completions, from the commands' help (docs/shell.py)
 """
 
 import ast
@@ -16,6 +17,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.routing import APIWebSocketRoute
 
+from docs import shell
 from service.web.app import ROUTERS
 
 HERE = Path(__file__).parent
@@ -199,17 +201,14 @@ def text(thing: Any) -> str:  # noqa: ANN401
 def main() -> None:
     """Write the pages, or say which are stale."""
     guide = (HERE / "rest.md").read_text().partition(MADE)[0]
-    pages = {"rest.md": guide + rest(), "python.md": python()}
-    stale = [
-        name
-        for name, page in pages.items()
-        if not (HERE / name).exists() or (HERE / name).read_text() != page
-    ]
+    pages = {HERE / "rest.md": guide + rest(), HERE / "python.md": python()} | shell.pages()
+    stale = [path for path, page in pages.items() if not path.exists() or path.read_text() != page]
+    names = [str(path.relative_to(HERE.parent)) for path in stale]
     if "--check" in sys.argv:
-        sys.exit(f"stale: {', '.join(stale)}; run `make docs`" if stale else 0)
-    for name in stale:
-        (HERE / name).write_text(pages[name])
-        print(f"docs/{name}")
+        sys.exit(f"stale: {', '.join(names)}; run `make docs`" if stale else 0)
+    for path, name in zip(stale, names, strict=True):
+        path.write_text(pages[path])
+        print(name)
 
 
 if __name__ == "__main__":

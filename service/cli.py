@@ -16,7 +16,7 @@ from streaming.extras import needs
 # section -> command -> one line. The modules are imported only when the command is used.
 COMMANDS: dict[str, dict[str, str]] = {
     "Listen": {
-        "listen": "print what is on the air, one JSON object a line",
+        "listen": "print what is on the air, a line per event",
         "predict": "name the modulation in a recording",
         "emissions": "list every emission in a band: when, where, how strong",
         "serve": "serve predictions over HTTP",
@@ -45,6 +45,7 @@ COMMANDS: dict[str, dict[str, str]] = {
     "Settings": {
         "config": "show every setting and where it came from",
         "token": "make, list and revoke tokens of the service",
+        "completion": "print what completes commands and flags in bash, zsh or fish",
     },
 }
 

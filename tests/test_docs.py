@@ -17,7 +17,7 @@ PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 
 
 def test_pages_made_from_the_code_are_current():
-    command = [sys.executable, "docs/generate.py", "--check"]
+    command = [sys.executable, "-m", "docs.generate", "--check"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 

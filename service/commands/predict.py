@@ -20,11 +20,11 @@ from itertools import chain
 from hardware import open_source
 from hardware.address import source_address
 from hardware.source import Source
-from service.commands.listen import as_text
 from service.models.predictor import ends
 from service.schemas.answers import Answer
 from service.schemas.emissions import EmissionState
 from service.settings import add_settings, settings
+from service.text import emission_line
 from streaming.band.emissions import Emission
 from streaming.band.pipeline import BandPipeline
 from streaming.bundle import load_bundle
@@ -85,7 +85,7 @@ def show_emissions(pipeline: BandPipeline, source: Source, as_lines: bool) -> li
     ended |= ends(pipeline)
     for emission in sorted(ended.values(), key=lambda one: one.start):
         state = EmissionState.of(emission, str(emission.number))
-        print(json.dumps(state.model_dump(exclude={"type", "state"})) if as_lines else as_text(state))
+        print(json.dumps(state.model_dump(exclude={"type", "state"})) if as_lines else emission_line(state))
     return answers
 
 

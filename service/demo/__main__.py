@@ -67,7 +67,7 @@ def main() -> None:
             flush=True,
         )
         limit = ["--seconds", str(seconds)] if seconds else []
-        children.append(subprocess.Popen([*WAVETELL, "listen", f"zmq:{air}", "--report-ms", "1000", *limit]))
+        children.append(subprocess.Popen([*WAVETELL, "listen", f"zmq:{air}", "--text", "--quiet", *limit]))
         children[2].wait()
     except KeyboardInterrupt:
         print()

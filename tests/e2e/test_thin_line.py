@@ -110,4 +110,6 @@ def test_the_demo_prints_its_address_and_answers():
         os.killpg(demo.pid, signal.SIGTERM)
         raise
     assert "http://127.0.0.1:" in out
-    assert '"label": ' in out
+    assert " new " in out
+    assert "{" not in out  # plain lines, no JSON
+    assert len(out.splitlines()) < 30
