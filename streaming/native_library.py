@@ -18,7 +18,7 @@ from typing import cast
 from streaming.errors import BackendError
 
 MODULE = "streaming._kernel"
-EXACT = ("avx512", "avx2", "portable")  # the fastest first
+EXACT = ("avx512", "avx2", "neon", "portable")  # the fastest first
 BF16 = ("amx", "avx512bf16")
 ISA_VARIABLE = "WAVETELL_ISA"
 PushOne = Callable[[int, int, bytes, int, int], int]  # engine, stream, samples, how many, room for hops

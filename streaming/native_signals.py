@@ -36,6 +36,6 @@ class SignalKernel:
 def signal_kernel() -> SignalKernel | None:
     """The fastest that runs here; None where no kernel is built."""
     try:
-        return SignalKernel(PORTABLE if choose_isa(bf16=False) == PORTABLE else FAST)
+        return SignalKernel(FAST if choose_isa(bf16=False) in ("avx512", FAST) else PORTABLE)
     except BackendError:
         return None

@@ -41,7 +41,7 @@ python)
 tests)
     install "radios by SoapySDR, and SoapyRemote" \
         python3-soapysdr soapysdr-tools libsoapysdr-dev soapysdr-module-remote soapyremote-server dbus-daemon
-    install "a check that the kernel compiles for arm64" g++ g++-aarch64-linux-gnu
+    install "the tests of the kernel on an arm64 that qemu imitates" g++ g++-aarch64-linux-gnu qemu-user
     install "an MQTT broker and a PostgreSQL server of the tests' own" mosquitto postgresql openssl
     install "a browser for the dashboard" chromium fonts-dejavu-core
     .venv/bin/python tests/link_soapy.py

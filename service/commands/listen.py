@@ -2,10 +2,11 @@
 
 On a terminal it is a readable line per event (NO_COLOR=1 leaves out its colour), else a JSON object per event
 and every --report-ms. A model that takes the stream as one signal (the paper's) prints an answer when it
-changes and every --report-ms. SOURCE is an address such as
-soapy:driver=rtlsdr?freq=433.92M&rate=250k, zmq:tcp://127.0.0.1:5555?rate=48k, or a recording's path.
+changes and every --report-ms. SOURCE is an address such as soapy:driver=rtlsdr?freq=433.92M&rate=250k or
+zmq:tcp://127.0.0.1:5555?rate=48k, a recording's path, or demo, a recording that comes with wavetell.
 
 examples:
+  wavetell listen demo
   wavetell listen 'soapy:driver=rtlsdr?freq=433.92M&rate=2.4M&gain=30'
   wavetell listen 'zmq:tcp://127.0.0.1:5555?rate=48k' --seconds 10
   wavetell listen capture_433.92M_250k.cu8 | jq 'select(.state == "new") | .label'
@@ -21,6 +22,7 @@ from operator import itemgetter
 from hardware import open_source
 from hardware.address import source_address
 from hardware.source import Source
+from service.demo import or_demo
 from service.schemas.answers import Answer
 from service.schemas.emissions import EmissionState
 from service.settings import add_settings, settings
@@ -56,7 +58,7 @@ def run(args: argparse.Namespace) -> None:
     head = choose_head(bundle, values.head, "live")
     engine = open_engine(bundle.encoder, hop=head.hop, backend=values.backend, threads=values.threads)
     with (
-        open_source(source_address(args.source)) as source,
+        open_source(source_address(or_demo(args.source))) as source,
         closing(open_pipeline(bundle, head, engine)) as pipeline,
     ):
         if source.inferred and not args.quiet:

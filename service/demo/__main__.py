@@ -14,11 +14,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from pathlib import Path
 
 import httpx
 
-RECORDING = Path(__file__).parent / "demo.sigmf-meta"
+from service.demo import RECORDING
+
 WAVETELL = [sys.executable, "-m", "service.cli"]
 
 

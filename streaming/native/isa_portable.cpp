@@ -22,9 +22,18 @@ Multiply multiply(int) { return multiply_up_to<Vectors, 8, 8>; }
 int width_of_one(int out) { return out % 40 == 0 ? 40 : 8; }
 Multiply one(int width) { return width == 40 ? multiply_one<Vectors, 40> : multiply_one<Vectors, 8>; }
 const Isa isa = {"portable", 4, 1, Vectors::LANES, block, {width, multiply}, {width_of_one, one}, run_stage<Float32>};
+#if defined(__aarch64__)
+// Every arm64 has NEON, and the compiler makes it of the vectors above.
+const Isa same = {"neon", 4, 1, Vectors::LANES, block, {width, multiply}, {width_of_one, one}, run_stage<Float32>};
+#endif
 
 }  // namespace
 
 const Isa* const portable = &isa;
+#if defined(__aarch64__)
+const Isa* const neon = &same;
+#else
+const Isa* const neon = nullptr;
+#endif
 
 }  // namespace wavetell

@@ -18,7 +18,7 @@ using namespace wavetell;
 namespace {
 
 const Isa* find(const std::string& name) {
-    for (const Isa* isa : {portable, avx2, avx512, avx512bf16, amx, amx_emulated})
+    for (const Isa* isa : {portable, neon, avx2, avx512, avx512bf16, amx, amx_emulated})
         if (isa && name == isa->name) return isa;
     return nullptr;
 }

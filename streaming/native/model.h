@@ -91,7 +91,7 @@ struct Isa {
 };
 
 // The instruction sets compiled in; nullptr where this processor is of another family.
-extern const Isa *const portable, *const avx2, *const avx512, *const avx512bf16, *const amx, *const amx_emulated;
+extern const Isa *const portable, *const avx2, *const avx512, *const avx512bf16, *const amx, *const amx_emulated, *const neon;
 
 struct Model {
     const Isa* isa;

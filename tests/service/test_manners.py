@@ -66,6 +66,10 @@ def test_a_terminal_shows_colours_unless_it_is_asked_not_to(shown):
     assert "\x1b[" not in piped("listen", DEMO, "--seconds", "3", "--text")[0]
 
 
+def test_a_recording_comes_with_wavetell():
+    assert piped("listen", "demo", "--seconds", "1")[0] == piped("listen", DEMO, "--seconds", "1")[0]
+
+
 def test_a_terminal_shows_json_where_it_is_asked_for():
     shown = on_terminal("listen", DEMO, "--seconds", "1", "--json")
     assert json.loads(shown.splitlines()[0])["state"] == "new"

@@ -1,0 +1,122 @@
+// The kernel's C interface behind stdin and stdout, so that a test can use it on a processor that qemu imitates.
+//
+//     arm64_side engine      shape, blocks, then pushes -> the hops of each push, at the end every stream's state
+//     arm64_side describe    samples -> features
+//     arm64_side machine     a kernel matrix -> coefficients
+//
+// Numbers are int64, arrays float32 or float64, all as they lie in memory.
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+struct Work {
+    void* stream;
+    const float* iq;
+    int64_t samples;
+    float *maximum, *total;
+};
+
+extern "C" {
+int wavetell_supports(const char* isa);
+double wavetell_check(const char* isa);
+void* wavetell_engine(const char* isa, int activation, int taps, int hop, int threads);
+void wavetell_block(void*, int, int, int, const float*, const float*, const float*, const float*, const float*, const float*);
+void wavetell_ready(void* engine);
+void* wavetell_stream(void* engine);
+void wavetell_save(void* stream, uint8_t* state);
+int wavetell_push(void* engine, Work* work, int count);
+int64_t wavetell_push_one(void* engine, void* stream, const float* iq, int64_t samples, float* hops);
+const void* wavetell_signals(const char* isa);
+void wavetell_describe(const void* signals, const float* iq, int64_t samples, float snr_db, float* features);
+int wavetell_machine(const double*, const double*, int64_t, double, double, int64_t, double*);
+}
+
+namespace {
+
+template <class T>
+std::vector<T> read(int64_t count) {
+    std::vector<T> values(count);
+    if (std::fread(values.data(), sizeof(T), count, stdin) != static_cast<size_t>(count)) std::exit(1);
+    return values;
+}
+
+int64_t number() { return read<int64_t>(1)[0]; }
+
+template <class T>
+void write(const std::vector<T>& values) {
+    std::fwrite(values.data(), sizeof(T), values.size(), stdout);
+}
+
+void engine() {
+    const auto about = read<int64_t>(8);  // activation, taps, hop, threads, reduced, blocks, streams, bytes of a state
+    const int64_t taps = about[1], hop = about[2], reduced = about[4];
+    void* const engine = wavetell_engine("neon", about[0], taps, hop, about[3]);
+    if (!engine) std::exit(2);
+    for (int64_t i = 0; i < about[5]; ++i) {
+        const int64_t in = number(), out = number(), dilation = number(), widens = number();
+        const auto taps1 = read<float>(taps * in * out), bias1 = read<float>(out);
+        const auto taps2 = read<float>(taps * out * out), bias2 = read<float>(out);
+        const auto residual = read<float>(widens * in * out), bias3 = read<float>(widens * out);
+        wavetell_block(engine, in, out, dilation, taps1.data(), bias1.data(), taps2.data(), bias2.data(),
+                       widens ? residual.data() : nullptr, widens ? bias3.data() : nullptr);
+    }
+    wavetell_ready(engine);
+    std::vector<void*> streams;
+    std::vector<int64_t> seen(about[6]);
+    for (int64_t i = 0; i < about[6]; ++i) streams.push_back(wavetell_stream(engine));
+    for (int64_t together; (together = number()) > 0;) {
+        std::vector<std::vector<float>> iq, hops;
+        std::vector<Work> work;
+        for (int64_t i = 0; i < together; ++i) {
+            const int64_t stream = number(), samples = number();
+            const int64_t completed = (seen[stream] % hop + samples) / hop;
+            seen[stream] += samples;
+            iq.push_back(read<float>(2 * samples));
+            hops.emplace_back(2 * completed * reduced);
+            float* const room = hops.back().data();
+            work.push_back({streams[stream], iq.back().data(), samples, room, room + completed * reduced});
+        }
+        for (size_t i = 0; i < work.size(); ++i) work[i].iq = iq[i].data();
+        if (together == 1)
+            wavetell_push_one(engine, work[0].stream, work[0].iq, work[0].samples, hops[0].data());
+        else if (wavetell_push(engine, work.data(), work.size()) >= 0)
+            std::exit(3);
+        for (const auto& part : hops) write(part);
+    }
+    for (void* stream : streams) {
+        std::vector<uint8_t> state(about[7]);
+        wavetell_save(stream, state.data());
+        write(state);
+    }
+}
+
+void describe() {
+    const int64_t samples = number(), features = number();
+    const float snr_db = read<float>(1)[0];
+    const auto iq = read<float>(2 * samples);
+    std::vector<float> out(features);
+    wavetell_describe(wavetell_signals("portable"), iq.data(), samples, snr_db, out.data());
+    write(out);
+}
+
+void machine() {
+    const int64_t n = number(), steps = number();
+    const double C = read<double>(1)[0];
+    const auto gram = read<double>(n * n), y = read<double>(n);
+    std::vector<double> out(n + 1);
+    if (!wavetell_machine(gram.data(), y.data(), n, C, 1e-3, steps, out.data())) std::exit(4);
+    write(out);
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+    if (count == 2 && !std::strcmp(words[1], "engine")) engine();
+    else if (count == 2 && !std::strcmp(words[1], "describe")) describe();
+    else if (count == 2 && !std::strcmp(words[1], "machine")) machine();
+    else return 64;
+    return 0;
+}
