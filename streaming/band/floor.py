@@ -93,7 +93,7 @@ class Floor:
         """The median density over half of the band around each bin; mostly noise behind a filter."""
         step = max(1, self.bins // COARSE)
         coarse = self.level[: self.bins // step * step].reshape(-1, step).mean(1)
-        middle = median_filter(coarse, COARSE // 2 | 1, mode="nearest")
+        middle = moving_median(coarse, COARSE // 2 | 1)
         return np.asarray(np.interp(np.arange(self.bins), (np.arange(len(coarse)) + 0.5) * step, middle))
 
 
