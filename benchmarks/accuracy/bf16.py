@@ -10,7 +10,7 @@ import sys
 import numpy as np
 
 from hardware import open_source, source_address
-from service.demo.__main__ import RECORDING
+from service.demo import RECORDING
 from streaming.bundle import load_bundle
 from streaming.engine import open_engine
 from streaming.pipeline import open_pipeline

@@ -4,7 +4,7 @@ python -m service.demo.record
 """
 
 from service.cli import main as wavetell
-from service.demo.__main__ import RECORDING
+from service.demo import RECORDING
 
 CLASSES = ("OOK", "2FSK", "BPSK", "OQPSK", "16QAM", "MSK", "4FSK", "AM-DSB-SC", "4ASK", "chirp")
 SECONDS = 9.8  # below 2 MB at 8 bits

@@ -11,7 +11,7 @@ import httpx
 import numpy as np
 import pytest
 
-from service.demo.__main__ import RECORDING
+from service.demo import RECORDING
 from tests.ports import free_port
 from tests.require import ROOT
 from training.pretraining.radio import HEARD

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from service.demo.__main__ import RECORDING
+from service.demo import RECORDING
 from tests.ports import free_port
 from tests.require import ROOT
 from tests.service.conftest import serving
