@@ -11,6 +11,7 @@ from service.live.emissions import EmissionRow
 from service.live.events import Detector, Event
 from service.live.hub import Hub
 from service.live.retry import Retry
+from service.live.runs import Run
 from service.live.streams import Limits, Stream
 from service.live.wanted import Wanted, WantedStreams
 from service.models.live import LiveModel
@@ -21,12 +22,15 @@ from service.settings import Settings, listed
 from service.sinks import open_sinks
 from service.storage.database import open_database
 from service.storage.history import History
+from service.storage.ignored import Ignored
 from service.storage.labels import Labelled, LabelStore
 from service.storage.queries import find_emission
 from service.storage.recordings import RecordingStore
 from service.storage.work import clear_work
 from service.supervised import Supervised
 from streaming.band.box import Box
+from streaming.band.clip import clip
+from streaming.block import Block
 from streaming.embedding import Embedder
 from streaming.errors import ConfigError
 from streaming.head import Head
@@ -56,6 +60,7 @@ class Station:
             values.keep_mb,
             self._tell_emission,
         )
+        self.ignored = Ignored(self.data / "ignored.json")
         self.recordings = RecordingStore(self.data / "recordings", self.history, values.recordings_mb << 20)
         self.reading = open_database(values.history, self.data)
         self.runtime.start()
@@ -135,6 +140,7 @@ class Station:
             journal=self.history,
             detector=detector,
             report_ms=self.values.report_ms,
+            ignored=self._ignores,
         )
         self.runtime.add(stream, answers)
 
@@ -198,6 +204,12 @@ class Station:
         row = self.emission(stream, emission)
         return self.recordings.save_emission(stream, row, span or heard_in(stream, row))
 
+    def clip_emission(self, stream: Stream, emission: str, seconds: float) -> Block:
+        """The newest seconds of an emission on its own, of what is kept."""
+        row = self.emission(stream, emission)
+        start, end = heard_in(stream, row)
+        return clip(stream.ring.read(max(start, round(end - seconds * stream.rate_hz)), end), row.box)
+
     def label_emission(
         self, stream: Stream, emission: str, span: tuple[int, int] | None, label: str
     ) -> Label:
@@ -226,6 +238,10 @@ class Station:
         embedder = Embedder(model.bundle, model.predictor.engine, head)
         return self.labels.add(stream, span, label, embedder, emission)
 
+    def _ignores(self, run: Run) -> bool:
+        """Whether nobody wants to be told of what was heard."""
+        return self.ignored.holds(run, run.emission, run.offset_hz if run.freq_hz is None else run.centre_hz)
+
     def _tell(self, event: Event) -> None:
         """An event is on disk: give it to every reader and sink."""
         described = event.describe()
@@ -236,7 +252,9 @@ class Station:
 
     def _tell_emission(self, emission: EmissionRow) -> None:
         """An emission began or ended, and is on disk: give it to the sinks that want to know."""
-        if emission.label not in listed(self.values.event_quiet):
+        centre_hz = (emission.lower_hz + emission.upper_hz) / 2
+        unwanted = self.ignored.holds(emission, emission.id, centre_hz)
+        if emission.label not in listed(self.values.event_quiet) and not unwanted:
             for sink in self.sinks:
                 sink.put_emission(emission.describe())
 

@@ -1,5 +1,6 @@
 """What becomes of one stream's predictions: hops, reports, runs, emissions, and events for the sinks."""
 
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -45,12 +46,13 @@ class Answers:
         journal: Journal,
         detector: Detector,
         report_ms: int,
+        ignored: Callable[[Run], bool] = lambda _: False,
     ) -> None:
         self.stream, self.hub, self.journal, self.report_ms = stream, hub, journal, report_ms
         self.freq_hz: float | None = None
         self.latest: Report | None = None
         self.on_air: dict[str, EmissionRow] = {}  # emissions that are followed, replaced as a whole
-        self.detector = detector
+        self.detector, self.ignored = detector, ignored
         self.runs = RunKeeper()
         self._reporter: Reporters | None = None
         self.head, self.sha256 = head, sha256
@@ -151,7 +153,7 @@ class Answers:
             dropped=sum(self.stream.counts.dropped.values()),
         )
         self.hub.publish(f"{self.stream.id}/reports", self.latest.model_dump_json(), keep=True)
-        event = self.detector.push(short)
+        event = None if self.ignored(short) else self.detector.push(short)
         if event:
             self.journal.publish(event)
 

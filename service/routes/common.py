@@ -11,7 +11,7 @@ from service.live.streams import Stream
 from service.schemas.fields import Index
 from service.station import Station
 from streaming.errors import ConfigError
-from streaming.quantities import UTC_NS
+from streaming.quantities import FREQ_HZ, OFFSET_HZ, UTC_NS
 
 
 class Problem(BaseModel):
@@ -49,6 +49,10 @@ def the_stream(station: TheStation, stream_id: str) -> Stream:
 TheStream = Annotated[Stream, Depends(the_stream)]
 From = Annotated[AwareDatetime | None, Query(alias="from", description="RFC 3339; when it was heard")]
 To = Annotated[AwareDatetime | None, Query(description="RFC 3339; when it was heard")]
+
+
+# From a source's centre where its frequency is not known, and then it may be negative.
+Hz = Annotated[float, Field(ge=OFFSET_HZ.least, le=FREQ_HZ.most, allow_inf_nan=False)]
 
 
 def as_ns(moment: datetime) -> int:

@@ -1,26 +1,30 @@
-"""Emissions of a stream: what is on the air now, and what was."""
+"""Emissions of a stream: what is on the air now, and what was; each in its own channel, and all as files."""
 
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query, Response
 from fastapi.concurrency import run_in_threadpool
-from pydantic import Field
+from fastapi.responses import StreamingResponse
 
-from service.routes.common import From, TheStation, To, as_ns
+from service.live.emissions import EmissionRow
+from service.live.spectrum import frame
+from service.routes.common import From, Hz, TheStation, TheStream, To, as_ns
 from service.routes.history import Cursor, Limit, clean
-from service.schemas.emissions import StreamEmissions
-from service.storage.queries import EmissionQuery, find_emissions
-from streaming.quantities import FREQ_HZ, OFFSET_HZ
+from service.schemas.emissions import StreamEmission, StreamEmissions
+from service.storage import exports
+from service.storage.queries import EmissionQuery, Sort, every_emission, find_emission, find_emissions
+from streaming.quantities import SNR_DB
 
-router = APIRouter(prefix="/v1", tags=["emissions"])
+router = APIRouter(prefix="/v1/streams/{stream_id}/emissions", tags=["emissions"])
 Name = Annotated[str, Query(max_length=100)]
-# From a source's centre where its frequency is not known, and then it may be negative.
-Hz = Annotated[float, Field(ge=OFFSET_HZ.least, le=FREQ_HZ.most, allow_inf_nan=False)]
+MOST = 200_000  # emissions in one file
+PAGE = 1000  # of them that are read at a time
 
 
-@router.get("/streams/{stream_id}/emissions")
-async def emissions(
-    station: TheStation,
+def asked(
     stream_id: str,
     *,
     from_: From = None,
@@ -30,11 +34,16 @@ async def emissions(
     label: Name = "",
     family: Name = "",
     state: Annotated[Literal["", "now", "past"], Query(description="on the air, or not any more")] = "",
-    limit: Limit = 100,
-    cursor: Cursor = "",
-) -> StreamEmissions:
-    """Emissions, those that began last first; also of streams that have been deleted."""
-    query = EmissionQuery(
+    min_snr_db: Annotated[float | None, Query(ge=SNR_DB.least, le=SNR_DB.most, allow_inf_nan=False)] = None,
+    min_duty: Annotated[float | None, Query(ge=0, le=1, allow_inf_nan=False)] = None,
+    min_bursts: Annotated[int | None, Query(ge=0, le=10**9)] = None,
+    sort: Annotated[
+        Sort, Query(description="by when it was first or last heard, or by what it is")
+    ] = "first",
+    descending: bool = True,
+) -> EmissionQuery:
+    """What a request asks for."""
+    return EmissionQuery(
         stream=clean(stream_id),
         from_ns=None if from_ is None else as_ns(from_),
         to_ns=None if to is None else as_ns(to),
@@ -43,8 +52,69 @@ async def emissions(
         label=clean(label),
         family=clean(family),
         state=state,
-        limit=limit,
-        cursor=cursor,
+        min_snr_db=min_snr_db,
+        min_duty=min_duty,
+        min_bursts=min_bursts,
+        sort=sort,
+        descending=descending,
+        limit=PAGE,
     )
-    page = await run_in_threadpool(find_emissions, station.reading, query)
+
+
+Asked = Annotated[EmissionQuery, Depends(asked)]
+
+
+@router.get("")
+async def emissions(
+    station: TheStation, query: Asked, limit: Limit = 100, cursor: Cursor = ""
+) -> StreamEmissions:
+    """Emissions, those that began last first unless `sort` says otherwise; also of deleted streams."""
+    wanted = replace(query, limit=limit, cursor=cursor)
+    page = await run_in_threadpool(find_emissions, station.reading, wanted)
     return StreamEmissions(emissions=[row.describe() for row in page.rows], cursor=page.cursor)
+
+
+@router.get(
+    "/download",
+    response_class=StreamingResponse,
+    responses={200: {"content": {media: {} for media, _ in exports.FORMATS.values()}}},
+)
+async def download(
+    station: TheStation, query: Asked, format_: Annotated[exports.Format, Query(alias="format")] = "csv"
+) -> StreamingResponse:
+    """The same emissions as a file: CSV, JSON lines, or SigMF annotations of the stream's newest run."""
+    media, suffix = exports.FORMATS[format_]
+    rows = every_emission(station.reading, query, MOST)
+    first = await run_in_threadpool(next, rows, None)  # a database that is away is an error, not half a file
+    found: Iterator[EmissionRow] = chain([first] if first else [], rows)
+    return StreamingResponse(
+        exports.write(format_, found),
+        media_type=media,
+        headers={"Content-Disposition": f'attachment; filename="emissions.{suffix}"'},
+    )
+
+
+@router.get("/{emission}")
+async def one(station: TheStation, stream_id: str, emission: str) -> StreamEmission:
+    """One emission; also of a stream that has been deleted."""
+    row = await run_in_threadpool(find_emission, station.reading, clean(stream_id), clean(emission))
+    return row.describe()
+
+
+@router.get(
+    "/{emission}/spectrum",
+    response_class=Response,
+    responses={200: {"content": {"application/octet-stream": {}}}},
+)
+async def spectrum(
+    station: TheStation,
+    stream: TheStream,
+    emission: str,
+    *,
+    seconds: Annotated[float, Query(gt=0, le=2, allow_inf_nan=False, description="its newest")] = 0.25,
+    bins: Annotated[int, Query(ge=16, le=4096)] = 256,
+    points: Annotated[int, Query(ge=0, le=4096)] = 1024,
+) -> Response:
+    """Spectrum and samples of one emission in its own channel, as one frame of the spectrum has them."""
+    block = await run_in_threadpool(station.clip_emission, stream, clean(emission), seconds)
+    return Response(frame([block], bins, points), media_type="application/octet-stream")

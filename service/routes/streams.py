@@ -90,6 +90,7 @@ def state_of(station: Station, stream: Stream) -> StreamState:
         kept=Kept(start=first, end=last),
         head=head.name if head else "",
         classes=list(head.classes) if head else [],
+        families=head.names.family_of if head else {},
         window=head.window if head else 0,
         hop=head.hop if head else 0,
         hops=dict(counts.labels),

@@ -61,6 +61,7 @@ class StreamState(Schema):
     kept: Kept = Kept()
     head: str = ""
     classes: list[str] = Field(default_factory=list)
+    families: dict[str, str] = Field(default_factory=dict, description="of the classes, where it has any")
     window: int = 0
     hop: int = 0
     hops: dict[str, int] = Field(default_factory=dict, description="by label")

@@ -6,7 +6,8 @@ new rows come in.
 
 import base64
 import json
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
 
 from service.errors import NotFound
@@ -30,6 +31,16 @@ ORDERS = {
 
 
 STATES = {"now": "state <> ?", "past": "state = ?"}
+Sort = Literal["first", "last", "frequency", "label", "snr", "duty", "bursts"]
+SORTS: dict[Sort, str] = {
+    "first": "from_ns",
+    "last": "to_ns",
+    "frequency": "lower_hz",
+    "label": "label",
+    "snr": "snr_db",
+    "duty": "duty",
+    "bursts": "bursts",
+}
 
 
 @dataclass(frozen=True)
@@ -40,6 +51,7 @@ class RunQuery:
     from_ns: int | None = None
     to_ns: int | None = None
     label: str = ""
+    emission: str = ""
     min_probability: float = 0.0
     max_probability: float = 1.0
     order: Order = "newest"
@@ -64,6 +76,7 @@ def find_runs(database: Database, query: RunQuery) -> Page[Run]:
         ("to_ns > ?", query.from_ns),
         ("from_ns < ?", query.to_ns),
         ("label = ?", query.label),
+        ("emission = ?", query.emission),
     ):
         if value is not None and value != "":
             where.append(condition)
@@ -112,12 +125,18 @@ class EmissionQuery:
     label: str = ""
     family: str = ""
     state: str = ""  # `now` or `past`
+    min_snr_db: float | None = None
+    min_duty: float | None = None
+    min_bursts: int | None = None
+    sort: Sort = "first"
+    descending: bool = True
     limit: int = 100
     cursor: str = ""
 
 
 def find_emissions(database: Database, query: EmissionQuery) -> Page[EmissionRow]:
-    """One page of emissions, those that began last first."""
+    """One page of emissions."""
+    column, direction = SORTS[query.sort], "DESC" if query.descending else "ASC"
     where, values = ["stream = ?"], list[object]([query.stream])
     for condition, value in (
         ("to_ns > ?", query.from_ns),
@@ -127,19 +146,35 @@ def find_emissions(database: Database, query: EmissionQuery) -> Page[EmissionRow
         ("label = ?", query.label or None),
         ("family = ?", query.family or None),
         (STATES.get(query.state, ""), "end" if query.state else None),
+        ("snr_db >= ?", query.min_snr_db),
+        ("duty >= ?", query.min_duty),
+        ("bursts >= ?", query.min_bursts),
     ):
         if value is not None:
             where.append(condition)
             values.append(value)
     if query.cursor:
-        where.append("(from_ns, id) < (?, ?)")
-        values += read_cursor(query.cursor)
+        where.append(f"({column}, id) {'<' if query.descending else '>'} (?, ?)")
+        values += read_cursor(query.cursor, text=column == "label")
     sql = (
         f"SELECT {', '.join(EMISSION_COLUMNS)} FROM emissions WHERE {' AND '.join(where)} "  # noqa: S608
-        "ORDER BY from_ns DESC, id DESC LIMIT ?"
+        f"ORDER BY {column} {direction}, id {direction} LIMIT ?"
     )
     rows = [EmissionRow(*row) for row in database.query(sql, [*values, query.limit])]
-    return Page(rows, write_cursor(rows[-1].from_ns, rows[-1].id) if len(rows) == query.limit else "")
+    return Page(
+        rows, write_cursor(getattr(rows[-1], column), rows[-1].id) if len(rows) == query.limit else ""
+    )
+
+
+def every_emission(database: Database, query: EmissionQuery, most: int) -> Iterator[EmissionRow]:
+    """The emissions of all pages, `most` of them at most."""
+    while most > 0:
+        page = find_emissions(database, replace(query, limit=min(query.limit, most)))
+        yield from page.rows
+        most -= len(page.rows)
+        if not page.cursor:
+            return
+        query = replace(query, cursor=page.cursor)
 
 
 def find_emission(database: Database, stream: str, emission: str) -> EmissionRow:
@@ -157,18 +192,19 @@ def read_run(row: tuple[Any, ...]) -> Run:
     return Run(**values | {"probabilities": json.loads(values["probabilities"])})
 
 
-def write_cursor(value: float, row_id: str) -> str:
+def write_cursor(value: float | str, row_id: str) -> str:
     """The cursor behind a row."""
     return base64.urlsafe_b64encode(json.dumps([value, row_id]).encode()).decode().rstrip("=")
 
 
-def read_cursor(cursor: str) -> list[Any]:
-    """What a cursor says; refused where we did not write it."""
+def read_cursor(cursor: str, text: bool = False) -> list[Any]:
+    """What a cursor says, by number or by text; refused where we did not write it."""
     try:
         value, row_id = json.loads(base64.urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4)))
     except (ValueError, TypeError, RecursionError):
         raise ConfigError("the cursor is not one that a page gave") from None
     number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= UTC_NS.most
-    if not number or not isinstance(row_id, str) or not row_id.isprintable():
+    sound = isinstance(value, str) and value.isprintable() if text else number
+    if not sound or not isinstance(row_id, str) or not row_id.isprintable():
         raise ConfigError("the cursor is not one that a page gave")
     return [value, row_id]

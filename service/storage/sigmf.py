@@ -35,8 +35,8 @@ def capture(block: Block) -> Capture:
     return Capture(frequency=block.freq_hz, datetime=utc)
 
 
-def captures(runs: Sequence[Run]) -> list[Capture]:
-    """One capture per frequency of these runs; samples are counted from the first run's."""
+def captures(runs: Sequence[Run] | Sequence[EmissionRow]) -> list[Capture]:
+    """One capture per frequency of these runs or emissions; samples are counted from the first one's."""
     found: list[Capture] = []
     for run in runs:
         if not found or found[-1].frequency != run.freq_hz:

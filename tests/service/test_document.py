@@ -58,6 +58,7 @@ def test_the_examples_of_the_document_run(service):
     service.post("/v1/models/rollback")
 
 
+RANGE = {"f_low": 1e6, "f_high": 2e6}
 RADIOS = {"DeviceAbout", "AbilitiesAbout"}  # this machine may have none
 
 
@@ -161,10 +162,13 @@ def test_every_documented_field_is_filled_and_there_are_no_others(on_air):
     for head in ("", "nobody"):
         url = f"/plugins/{plugin_job(on_air, head)}/result"
         document.check("get", "/plugins/{job_id}/result", on_air.get(url))
+    for rule in ({"emission": run["emission"], "stream": stream, "seconds": 9}, {"label": "x"}, RANGE):
+        document.check("post", "/v1/ignored", on_air.post("/v1/ignored", json=rule))
     for path, methods in document.document["paths"].items():
         content = methods.get("get", {}).get("responses", {}).get("200", {}).get("content", {})
         if "application/json" in content and "{job_id}" not in path and "{kind}" not in path:
             url = path.replace("{stream_id}", stream).replace("{function}", "wavetell")
+            url = url.replace("{emission}", run["emission"])
             document.check("get", path, on_air.get(url))
     promised = {(name, field) for name, field in document.promised if name not in RADIOS}
     assert promised >= {(name, "emission") for name in ("Report", "PastRun", "PastEvent", "Label")}

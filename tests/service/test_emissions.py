@@ -1,5 +1,6 @@
 """Emissions everywhere: over REST and live, in the history, in the spectrum, and on the command line."""
 
+import csv
 import io
 import json
 import struct
@@ -71,6 +72,9 @@ def test_every_emission_of_the_band_is_listed_once_with_its_box_and_times(heard)
         ({"from": "2020-01-01T00:00:00Z"}, 2),
         ({"to": "2020-01-01T00:00:00Z"}, 0),
         ({"limit": 1}, 1),
+        ({"min_snr_db": 150}, 0),
+        ({"min_duty": 0.9}, 2),
+        ({"min_bursts": 2}, 0),
     ],
 )
 def test_emissions_are_filtered(heard, query, found):
@@ -79,11 +83,12 @@ def test_emissions_are_filtered(heard, query, found):
     assert len(answer["emissions"]) == found
 
 
-def test_pages_of_emissions_neither_overlap_nor_skip(heard):
+@pytest.mark.parametrize("sort", ["first", "last", "frequency", "label", "snr", "duty", "bursts"])
+def test_pages_of_emissions_neither_overlap_nor_skip_in_any_order(heard, sort):
     service, stream = heard
     url, seen, cursor = f"/v1/streams/{stream}/emissions", [], ""
     for _ in range(3):
-        page = service.get(url, params={"limit": 1, "cursor": cursor}).json()
+        page = service.get(url, params={"limit": 1, "cursor": cursor, "sort": sort}).json()
         seen += [emission["emission"] for emission in page["emissions"]]
         cursor = page["cursor"]
         if not cursor:
@@ -92,7 +97,86 @@ def test_pages_of_emissions_neither_overlap_nor_skip(heard):
 
 
 @pytest.mark.parametrize(
-    "query", [{"f_low": "nan"}, {"state": "new"}, {"cursor": "x"}, {"from": "yesterday"}]
+    ("sort", "value"), [("frequency", "lower_hz"), ("snr", "snr_db"), ("label", "label"), ("duty", "duty")]
+)
+def test_emissions_are_sorted_up_and_down(heard, sort, value):
+    service, stream = heard
+    for descending in (True, False):
+        query = {"sort": sort, "descending": descending}
+        found = service.get(f"/v1/streams/{stream}/emissions", params=query).json()["emissions"]
+        values = [emission[value] for emission in found]
+        assert values == sorted(values, reverse=descending)
+
+
+def test_emissions_are_downloaded_as_csv_json_lines_and_sigmf(heard, tmp_path):
+    service, stream = heard
+    url = f"/v1/streams/{stream}/emissions"
+    emissions = service.get(url).json()["emissions"]
+    table = service.get(f"{url}/download?format=csv")
+    assert table.headers["content-disposition"] == 'attachment; filename="emissions.csv"'
+    rows = list(csv.DictReader(io.StringIO(table.text)))
+    assert [row["emission"] for row in rows] == [emission["emission"] for emission in emissions]
+    assert [float(row["centre_hz"]) for row in rows] == [emission["centre_hz"] for emission in emissions]
+    assert rows[0]["from"] == emissions[0]["from"]
+    lines = service.get(f"{url}/download", params={"format": "jsonl"}).text.splitlines()
+    assert [json.loads(line) for line in lines] == emissions
+    meta = tmp_path / "emissions.sigmf-meta"
+    meta.write_bytes(service.get(f"{url}/download?format=sigmf").content)
+    notes = sigmf.sigmffile.SigMFFile(metadata=json.loads(meta.read_text())).get_annotations()
+    edges = sorted((note["core:freq_lower_edge"], note["core:freq_upper_edge"]) for note in notes)
+    expected = sorted((emission["lower_hz"], emission["upper_hz"]) for emission in emissions)
+    assert edges == [pytest.approx(pair, abs=0.1) for pair in expected]
+    one = service.get(f"{url}/download", params={"format": "csv", "f_low": FREQ}).text.splitlines()
+    assert len(one) == 2  # the names, and the emission above
+
+
+def test_a_download_of_nothing_is_a_file_all_the_same(heard):
+    service, _ = heard
+    url = "/v1/streams/nobody/emissions/download"
+    assert len(service.get(f"{url}?format=csv").text.splitlines()) == 1
+    assert service.get(f"{url}?format=jsonl").text == ""
+    assert service.get(f"{url}?format=sigmf").json()["annotations"] == []
+
+
+def test_one_emission_is_described_and_looked_at_in_its_own_channel(heard):
+    service, stream = heard
+    url = f"/v1/streams/{stream}/emissions"
+    for emission in service.get(url).json()["emissions"]:
+        assert service.get(f"{url}/{emission['emission']}").json() == emission
+        frame = service.get(f"{url}/{emission['emission']}/spectrum?bins=100&points=64").content
+        bins, points = struct.unpack_from("<HH", frame, 4)
+        assert (frame[:4], bins, points) == (b"WTS1", 100, 64)
+        rate, freq = struct.unpack_from("<dd", frame, 32)
+        width = emission["bandwidth_hz"]
+        assert freq == pytest.approx(emission["centre_hz"], abs=0.1 * width)
+        assert 4 * width < rate < 6 * width
+        power = 10 ** (np.frombuffer(frame, "<f4", bins, 56) / 10)
+        f = (np.arange(bins) / bins - 0.5) * rate
+        assert power[np.abs(f) < 0.6 * width].sum() > 0.98 * power.sum()  # the other one is not in it
+    assert service.get(f"{url}/nobody").status_code == 404
+    assert service.get(f"{url}/nobody/spectrum").status_code == 404
+
+
+def test_answers_of_one_emission_are_found(heard):
+    service, stream = heard
+    emission = service.get(f"/v1/streams/{stream}/emissions").json()["emissions"][0]["emission"]
+    url = f"/v1/streams/{stream}/predictions"
+    runs = service.get(url, params={"emission": emission}).json()["predictions"]
+    assert runs
+    assert {run["emission"] for run in runs} == {emission}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"f_low": "nan"},
+        {"state": "new"},
+        {"cursor": "x"},
+        {"from": "yesterday"},
+        {"sort": "id; --"},
+        {"min_snr_db": "nan"},
+        {"cursor": "WyJhIiwgImIiXQ"},  # of another order: a text
+    ],
 )
 def test_a_filter_that_makes_no_sense_is_refused_in_one_line(heard, query):
     service, stream = heard
