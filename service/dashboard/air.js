@@ -1,6 +1,7 @@
 // What the page knows of one stream: spectra, answers, gaps. Time is counted in seconds of its own samples.
 
 import { Channel, get, getBytes, ifAnswered } from "./api.js";
+import { Emissions } from "./emissions.js";
 import { readFrame, readFrames } from "./frame.js";
 import { Rows } from "./rows.js";
 
@@ -13,6 +14,9 @@ const FILLED_S = 20,
 const MOST_RUNS = 5_000,
   MOST_GAPS = 500;
 const DRIFT_MS = 1_000; // beyond, samples are counted from another beginning
+const LEAD_S = 1,
+  LEAD_DB = 3; // another emission is the answer once this one is silent for so long, or that one so much stronger
+const MOST_BINS = 4096;
 
 export class Air extends EventTarget {
   constructor(stream) {
@@ -22,6 +26,9 @@ export class Air extends EventTarget {
     this.rows = new Rows(this.rate > 2e5 ? 1024 : 512, KEPT_ROWS);
     this.detail = null; // finer rows of a stretch that is zoomed into
     this.runs = []; // oldest first: id, label, probability, start and end (samples), from (ms), t0 and t1 (s)
+    this.byRun = new Map(); // the same, by id
+    this.emissions = new Emissions(this);
+    this.attended = null; // the emission that somebody looks at
     this.past = []; // runs of a stretch that is looked at, which may be long ago
     this.gaps = []; // start and end (samples), reason
     this.anchor = { sample: stream.kept.end, ms: Date.now() };
@@ -58,7 +65,7 @@ export class Air extends EventTarget {
       (data) => this.take(JSON.parse(data)),
       (open) => this.connected(open),
     );
-    await ifAnswered(this.loadRuns());
+    await Promise.all([ifAnswered(this.loadRuns()), this.emissions.load()]);
   }
 
   async loadRuns() {
@@ -78,8 +85,8 @@ export class Air extends EventTarget {
     this.waiting = null;
   }
 
-  async rowsOf(start, end, count) {
-    const options = `start=${start}&end=${end}&count=${count}&bins=${this.rows.bins}`;
+  async rowsOf(start, end, count, bins = this.rows.bins) {
+    const options = `start=${start}&end=${end}&count=${count}&bins=${bins}`;
     return readFrames(await getBytes(`v1/streams/${this.stream.id}/spectrum?${options}`));
   }
 
@@ -97,7 +104,7 @@ export class Air extends EventTarget {
   async connected(open) {
     const again = open && this.wasOpen;
     this.wasOpen ||= open;
-    if (again) await ifAnswered(this.loadRuns());
+    if (again) await Promise.all([ifAnswered(this.loadRuns()), this.emissions.load()]);
   }
 
   takeFrame(frame) {
@@ -116,6 +123,7 @@ export class Air extends EventTarget {
 
   take(message) {
     if (message.type === "report") this.takeReport(message);
+    if (message.type === "emission") this.emissions.take(message);
     if (message.type === "gap") {
       this.gaps.push({ start: message.end - message.samples, end: message.end, reason: message.reason });
       if (this.gaps.length > MOST_GAPS) this.gaps.shift();
@@ -124,34 +132,49 @@ export class Air extends EventTarget {
   }
 
   takeReport(report) {
-    this.latest = report;
+    if (this.leads(report)) this.latest = report;
     this.setAnchor(report);
-    const last = this.runs.at(-1);
-    if (last?.id === report.run) {
-      last.end = report.end;
-      last.lowest = Math.min(last.lowest, report.probability);
-      last.probability = report.probability;
-      this.place(last);
-    } else {
+    this.emissions.told(report.end / this.rate);
+    const run = this.byRun.get(report.run);
+    if (!run) {
       this.addRuns([{ ...report, id: report.run, from: report.since, lowest: report.probability }]);
+      return;
     }
+    run.end = report.end;
+    run.lowest = Math.min(run.lowest, report.probability);
+    run.probability = report.probability;
+    this.place(run);
+  }
+
+  // Whether a report is the answer to show: of the emission that is looked at, else of the strongest.
+  leads(report) {
+    const { latest, attended, emissions } = this;
+    if (!report.emission && emissions.at(emissions.newest).length) return false; // only there it is quiet
+    if (!latest?.emission || !report.emission || report.emission === latest.emission) return true;
+    if (report.emission === attended) return true;
+    const silent = report.start - latest.end > LEAD_S * this.rate;
+    return silent || (latest.emission !== attended && report.snr_db > latest.snr_db + LEAD_DB);
   }
 
   // Runs as REST returns them, in any order; those we have are replaced.
   addRuns(runs) {
-    const known = new Map(this.runs.map((run) => [run.id, run]));
-    for (const run of runs) known.set(run.id, this.entry(run));
-    this.runs = [...known.values()].sort((a, b) => a.t0 - b.t0).slice(-MOST_RUNS);
+    for (const run of runs) this.byRun.set(run.id, this.entry(run));
+    this.runs = [...this.byRun.values()].sort((a, b) => a.t0 - b.t0).slice(-MOST_RUNS);
+    if (this.byRun.size > MOST_RUNS) this.byRun = new Map(this.runs.map((run) => [run.id, run]));
   }
 
-  entry({ id, label, probability, lowest, start, end, from }) {
-    return this.place({ id, label, probability, lowest, start, end, from: Date.parse(from) });
+  entry({ id, label, probability, lowest, start, end, from, emission }) {
+    return this.place({ id, label, probability, lowest, start, end, emission, from: Date.parse(from) });
+  }
+
+  // Whether samples are counted from the beginning that ours are: this one was heard at this time.
+  counts(sample, ms) {
+    return Math.abs(this.toClock(sample / this.rate) - ms) < 2 * DRIFT_MS;
   }
 
   // Sample counts restart with the service: runs from before are placed by the clock.
   place(run) {
-    const samples = Math.abs(this.toClock(run.start / this.rate) - run.from) < 2 * DRIFT_MS;
-    run.t0 = samples ? run.start / this.rate : this.fromClock(run.from);
+    run.t0 = this.counts(run.start, run.from) ? run.start / this.rate : this.fromClock(run.from);
     run.t1 = run.t0 + (run.end - run.start) / this.rate;
     return run;
   }
@@ -162,6 +185,7 @@ export class Air extends EventTarget {
     this.anchor = { sample: report.end, ms };
     for (const run of this.runs) this.place(run);
     this.runs.sort((a, b) => a.t0 - b.t0);
+    this.emissions.placeAll();
     this.gaps = [];
   }
 
@@ -187,8 +211,9 @@ export class Air extends EventTarget {
   }
 
   // Fetches what is known of a stretch, one after the other; of those asked for meanwhile only the last.
-  async look(t0, t1, count) {
-    this.wanted = [t0, t1, count];
+  // `width` is the share of the band that is shown: the narrower, the finer.
+  async look(t0, t1, count, width) {
+    this.wanted = [t0, t1, count, width];
     if (this.busy) return;
     this.busy = true;
     try {
@@ -203,34 +228,25 @@ export class Air extends EventTarget {
   }
 
   // What history has of a stretch, and its rows in full detail if the service still keeps it.
-  async fetch(t0, t1, count) {
+  async fetch(t0, t1, count, width) {
     const path = `v1/streams/${this.stream.id}`;
     const [from, to] = [t0, t1].map((second) => new Date(this.toClock(second)).toISOString());
     const { predictions } = await get(`${path}/predictions?from=${from}&to=${to}&limit=1000`);
     this.past = predictions.map((run) => this.entry(run)).sort((a, b) => a.t0 - b.t0);
     this.dispatchEvent(new Event("detail"));
-    if (t1 - t0 > count / ROWS_A_SECOND && this.rows.find(t0 * this.rate) >= 0) return; // ours are as fine
+    const bins = Math.min(MOST_BINS, this.rows.bins * 2 ** Math.floor(Math.log2(1 / width)));
+    const fine = t1 - t0 > count / ROWS_A_SECOND && bins === this.rows.bins;
+    if (fine && this.rows.find(t0 * this.rate) >= 0) return; // ours are as good
     const { kept } = await get(path);
     const start = Math.max(kept.start, Math.floor(t0 * this.rate)),
       end = Math.min(kept.end, Math.ceil(t1 * this.rate));
     if (end <= start) return;
-    const rows = new Rows(this.rows.bins, count);
-    for (const frame of await this.rowsOf(start, end, count)) rows.push(frame);
+    const rows = new Rows(bins, count);
+    for (const frame of await this.rowsOf(start, end, count, bins)) rows.push(frame);
     this.detail = rows;
     this.dispatchEvent(new Event("detail"));
   }
 }
 
-// Those of the sorted runs that lie between begin and end.
-function visible(runs, { begin, end }) {
-  let low = 0,
-    high = runs.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (runs[middle].t1 < begin) low = middle + 1;
-    else high = middle;
-  }
-  const found = [];
-  for (; low < runs.length && runs[low].t0 < end; low++) found.push(runs[low]);
-  return found;
-}
+// Those of the runs that lie between begin and end; they may overlap.
+const visible = (runs, { begin, end }) => runs.filter((run) => run.t1 >= begin && run.t0 < end);

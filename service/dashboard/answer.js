@@ -4,6 +4,7 @@ import { styleOf } from "./colours.js";
 import { make } from "./dom.js";
 import { metric, NO_SIGNAL, offset, percent, seconds, sureness } from "./units.js";
 
+const MOST_BARS = 7;
 const PAST = {
   cold: "the stream has just begun",
   gap: "just after a gap",
@@ -21,7 +22,8 @@ export class Answer {
     place.append(this.label, this.past, this.facts, this.bars, this.spoken);
   }
 
-  draw(report) {
+  // `onAir` is how long its emission has been on the air, where it is followed.
+  draw(report, onAir) {
     if (!report) {
       this.label.textContent = "…";
       this.label.style.removeProperty("--label");
@@ -35,7 +37,7 @@ export class Answer {
     this.label.style.setProperty("--label", style.colour);
     this.past.textContent = PAST[report.past] ?? "";
     this.facts.replaceChildren(
-      ...facts(report).map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))),
+      ...facts(report, onAir ?? report.held_s).map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))),
     );
     this.drawBars(report.label === NO_SIGNAL ? {} : report.probabilities);
   }
@@ -43,7 +45,7 @@ export class Answer {
   drawBars(probabilities) {
     const most = Object.entries(probabilities)
       .sort((a, b) => b[1] - a[1])
-      .slice(0, 8);
+      .slice(0, MOST_BARS);
     const shown = new Set(most.map(([name]) => name));
     const order = Object.keys(probabilities).filter((name) => shown.has(name)); // the classes' own
     if (order.join() !== this.order) {
@@ -72,8 +74,8 @@ export class Answer {
 }
 
 // What is known of an answer; some models and signals have more than others.
-function facts(report) {
-  const { family, snr_db, bandwidth_hz, offset_hz, held_s } = report;
+function facts(report, held) {
+  const { family, snr_db, bandwidth_hz, offset_hz } = report;
   const heard = [
     ["sure", sureness(report)],
     ["family", family ?? ""],
@@ -82,5 +84,5 @@ function facts(report) {
     ["offset", offset_hz == null ? "" : offset(offset_hz)],
   ];
   const found = report.label === NO_SIGNAL ? [] : heard.filter(([, text]) => text);
-  return [...found, ["for", seconds(held_s)]];
+  return [...found, ["for", seconds(held)]];
 }

@@ -3,12 +3,16 @@
 import { Air } from "./air.js";
 import { Answer } from "./answer.js";
 import { get } from "./api.js";
-import { styleOf } from "./colours.js";
+import { Boxes } from "./boxes.js";
+import { BoxList } from "./boxlist.js";
+import { learnFamilies, styleOf } from "./colours.js";
 import { Constellation } from "./constellation.js";
 import { $, attempt, make } from "./dom.js";
+import { EmissionPanel } from "./panel.js";
 import { Eye } from "./eye.js";
 import { Federation } from "./federation.js";
 import { Hand } from "./hand.js";
+import { Ignored } from "./ignored.js";
 import { listenForKeys } from "./keys.js";
 import { Lately } from "./lately.js";
 import { Levels } from "./levels.js";
@@ -45,9 +49,14 @@ class Page {
     this.symbols = new Symbols();
     this.answer = new Answer($("answer"));
     this.lately = new Lately($("lately"));
-    this.hand = new Hand($("water"), this.view, () => this.air);
+    this.ignored = new Ignored();
+    this.boxes = new Boxes($("boxes"));
+    const open = (id) => this.open(id);
+    this.boxList = new BoxList($("box-list"), this.boxes, open);
+    this.hand = new Hand($("water"), { view: this.view, boxes: this.boxes, air: () => this.air, open });
     this.overview = new Overview($("overview"), this.view, () => this.air);
     this.panels = {
+      emissions: new EmissionPanel($("emissions"), this),
       teach: new Teach($("teach"), this),
       streams: new Streams($("streams"), this),
       models: new Models($("models"), this),
@@ -79,7 +88,7 @@ class Page {
       setTimeout(() => this.start(), POLL_MS);
       return;
     }
-    await this.panels.teach.loadLabels();
+    await Promise.all([this.panels.teach.loadLabels(), this.ignored.load()]);
     await this.refresh();
     this.timer ??= setInterval(() => document.hidden || this.refresh(), POLL_MS);
   }
@@ -117,9 +126,20 @@ class Page {
     await attempt(null, async () => this.panels[this.tabs.current]?.refresh());
   }
 
+  // Opens an emission: what it is in its own channel, and what can be done with it.
+  async open(id) {
+    if (!this.air) return;
+    this.boxes.chosen = this.air.attended = id;
+    document.querySelector("aside").classList.toggle("opened", Boolean(id));
+    this.redraw();
+    if (id && this.tabs.current !== "emissions") this.tabs.open("emissions");
+    await this.panels.emissions.open(id);
+  }
+
   async show(stream) {
     this.air?.close();
     this.air = stream ? new Air(stream) : null;
+    this.open(null);
     this.levels = new Levels();
     this.points = null;
     this.view.choose(null);
@@ -129,11 +149,14 @@ class Page {
     this.answer.draw(null);
     if (!stream) return;
     $("stream").value = stream.id;
-    stream.classes.forEach(styleOf); // in their order, before any is heard
+    learnFamilies(stream.families);
+    for (const name of stream.classes) styleOf(name); // in their order, before any is heard
+    if (!stream.attention && this.tabs.current === "emissions") this.tabs.open("signal"); // one signal, no emissions
     const { air } = this;
     air.addEventListener("frame", () => this.takeFrame());
     air.addEventListener("report", () => this.redraw());
     air.addEventListener("detail", () => this.redraw());
+    air.addEventListener("emission", ({ detail }) => this.panels.emissions.take(detail));
     air.addEventListener("event", ({ detail }) => {
       this.answer.say(detail);
       this.lately.add(detail);
@@ -166,11 +189,14 @@ class Page {
     if (!air || levels.floor === null) return;
     view.follow(air.end);
     this.waterfall.draw(air, view, levels);
+    this.boxes.draw(air, view, (emission) => this.ignored.holds(emission));
+    this.boxList.draw(air);
     this.timeline.draw(air, view);
     this.spectrum.draw(air, view, levels);
     this.hand.draw();
     this.overview.draw();
-    this.answer.draw(air.latest);
+    const emission = air.emissions.get(air.latest?.emission);
+    this.answer.draw(air.latest, emission && emission.t1 - emission.t0);
     if (this.points && !$("signal").hidden) this.drawSymbols();
     $("pause").textContent = view.following ? "Pause" : "Go live";
     $("pause").setAttribute("aria-pressed", String(!view.following));
@@ -190,7 +216,8 @@ class Page {
 
   // In the colours of the theme.
   paint() {
-    for (const part of [this.waterfall, this.constellation, this.timeline]) part.theme(this.theme.name);
+    const parts = [this.waterfall, this.constellation, this.timeline, this.panels.emissions];
+    for (const part of parts) part.theme(this.theme.name);
     this.eye.clear();
     this.redraw();
   }
@@ -201,7 +228,12 @@ class Page {
     clearTimeout(this.looking);
     const { air, view } = this;
     if (!air || view.following) return;
-    this.looking = setTimeout(() => attempt(null, () => air.look(view.begin, view.end, FINE_ROWS)), LOOK_MS);
+    this.looking = setTimeout(() => attempt(null, () => this.look()), LOOK_MS);
+  }
+
+  look() {
+    const { begin, end, low, high } = this.view;
+    return this.air?.look(begin, end, FINE_ROWS, high - low);
   }
 
   connection(open) {
@@ -232,6 +264,9 @@ class Page {
     $("forth").onclick = () => view.pan(view.span / 4);
     $("zoom-in").onclick = () => view.zoom(0.5);
     $("zoom-out").onclick = () => view.zoom(2);
+    const band = (factor) => view.zoomBand(factor, (view.low + view.high) / 2);
+    $("band-in").onclick = () => band(0.5);
+    $("band-out").onclick = () => band(2);
     $("goto").onchange = () => this.air && view.goTo(this.air.fromClock(new Date($("goto").value).getTime()));
     $("reach").onchange = () => this.overview.setReach(Number($("reach").value));
     $("stream").onchange = () => this.show(this.streams.find(({ id }) => id === $("stream").value));
@@ -239,11 +274,13 @@ class Page {
       " ": toggle,
       "+": () => view.zoom(0.5),
       "-": () => view.zoom(2),
+      "]": () => band(0.5),
+      "[": () => band(2),
       0: () => view.reset(),
       t: theme,
       "?": help,
       Enter: () => view.chosen && this.selection.name.focus(),
-      ...Object.fromEntries([1, 2, 3, 4, 5].map((n) => [n, () => this.tabs.show(n - 1, true)])),
+      ...Object.fromEntries([1, 2, 3, 4, 5, 6].map((n) => [n, () => this.tabs.show(n - 1, true)])),
     });
   }
 }

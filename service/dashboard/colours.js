@@ -8,14 +8,34 @@ const UNKNOWN = { colour: "#8a8f98", ink: "#000", pattern: 0 };
 const SILENCE = { colour: "#6b7280", ink: "#fff", pattern: 0 };
 const NOISE = { colour: "#c3c8cf", ink: "#000", pattern: 1 };
 
+// Families are the same colour on every screen.
+const FAMILIES = {
+  ASK: { colour: "#E69F00", ink: "#000", pattern: 0 },
+  PSK: { colour: "#56B4E9", ink: "#000", pattern: 0 },
+  FSK: { colour: "#009E73", ink: "#000", pattern: 0 },
+  QAM: { colour: "#F0E442", ink: "#000", pattern: 0 },
+  OFDM: { colour: "#0072B2", ink: "#fff", pattern: 0 },
+  AM: { colour: "#D55E00", ink: "#000", pattern: 0 },
+  FM: { colour: "#CC79A7", ink: "#000", pattern: 0 },
+  chirp: { colour: "#A58CE8", ink: "#000", pattern: 0 },
+  carrier: { colour: "#D8CBA8", ink: "#000", pattern: 0 },
+  noise: NOISE,
+};
+
 // Labels in the order in which this browser saw them first: each keeps its colour, whatever model runs.
 const known = JSON.parse(localStorage.getItem("labels") ?? "[]");
+const familyOf = new Map(); // label -> family, as the models that run say
 
-// Colour, ink and pattern of a label.
-export function styleOf(label) {
+export function learnFamilies(families) {
+  for (const [label, family] of Object.entries(families)) familyOf.set(label, family);
+}
+
+// Colour, ink and pattern of a label: its family's, where it has one that is known.
+export function styleOf(label, family = familyOf.get(label)) {
   if (label === "unknown") return UNKNOWN;
   if (label === "noise") return NOISE;
   if (label === NO_SIGNAL) return SILENCE;
+  if (Object.hasOwn(FAMILIES, family ?? label)) return FAMILIES[family ?? label];
   if (!known.includes(label)) {
     known.push(label);
     localStorage.setItem("labels", JSON.stringify(known));
@@ -36,11 +56,19 @@ export function fillOf(context, style) {
 }
 
 function hatch({ colour, pattern }) {
-  const tile = new OffscreenCanvas(8, 8),
+  const tile = lined("rgb(0 0 0 / 45%)", pattern),
     context = tile.getContext("2d");
+  context.globalCompositeOperation = "destination-over";
   context.fillStyle = colour;
   context.fillRect(0, 0, 8, 8);
-  context.strokeStyle = "rgb(0 0 0 / 45%)";
+  return tile;
+}
+
+// Slanted lines to repeat, with nothing between them.
+export function lined(ink, pattern = 1) {
+  const tile = new OffscreenCanvas(8, 8),
+    context = tile.getContext("2d");
+  context.strokeStyle = ink;
   context.lineWidth = 2;
   for (const shift of [-8, 0, 8]) {
     const [from, to] = pattern % 2 ? [shift, shift + 8] : [shift + 8, shift];

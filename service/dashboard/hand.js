@@ -1,15 +1,19 @@
-// The hand on the waterfall: drag chooses a stretch, the wheel zooms, keys do all of it, too.
+// The hand on the waterfall: drag chooses a stretch, a click a box, the wheel zooms, keys do all of it, too.
 
 import { frequencyAt, frequencyText } from "./spectrum.js";
 import { clock, sureness } from "./units.js";
+import { describe } from "./words.js";
 
 const CLICK_PX = 4; // a drag shorter than this is a click, which lets go
 
 export class Hand {
-  constructor(place, view, air) {
+  // `air()` is the stream that is shown, or null; `open(id)` is called with the emission that somebody clicked.
+  constructor(place, { view, boxes, air, open }) {
     this.place = place;
     this.view = view;
-    this.air = air; // () => the stream that is shown, or null
+    this.boxes = boxes;
+    this.air = air;
+    this.open = open;
     this.box = place.querySelector("#chosen");
     this.pointer = place.querySelector("#pointer");
     place.addEventListener("pointerdown", (event) => this.down(event));
@@ -20,6 +24,7 @@ export class Hand {
     });
     place.addEventListener("pointerleave", () => {
       this.pointer.hidden = true;
+      boxes.hovered = null;
     });
     place.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     place.addEventListener("dblclick", () => this.view.reset());
@@ -35,8 +40,10 @@ export class Hand {
     if (event.button !== 0) return;
     this.place.focus({ preventScroll: true });
     this.place.setPointerCapture(event.pointerId);
-    if (this.view.following) this.view.pause(); // the air must hold still under the hand
-    this.from = { px: event.clientY, second: this.view.toSecond(this.shares(event).y) };
+    const { following } = this.view;
+    if (following) this.view.pause(); // the air must hold still under the hand
+    const { x, y } = this.shares(event);
+    this.from = { px: event.clientY, second: this.view.toSecond(y), box: this.boxes.find(x, y), following };
   }
 
   move(event) {
@@ -48,14 +55,32 @@ export class Hand {
   }
 
   up(event) {
-    if (this.from && Math.abs(event.clientY - this.from.px) < CLICK_PX) this.view.choose(null);
+    const { from } = this;
     this.from = null;
+    if (!from || Math.abs(event.clientY - from.px) >= CLICK_PX) return;
+    this.view.choose(null);
+    if (!from.box) return;
+    if (from.following) this.view.resume();
+    this.open(from.box.emission);
   }
 
   // What lies under the pointer.
   describe(x, y) {
     const air = this.air();
     if (!air) return;
+    const box = this.boxes.find(x, y);
+    this.boxes.hovered = box?.emission ?? null;
+    this.pointer.textContent = (box ? describe(air, box) : this.point(air, x, y)).join("  ·  ");
+    this.pointer.hidden = false;
+    this.pointer.style.left = `${100 * x}%`;
+    this.pointer.style.top = `${100 * y}%`;
+    this.pointer.classList.toggle("left", x > 0.5); // so that it stays inside
+    this.pointer.classList.toggle("under", y < 0.2);
+    this.pointer.classList.toggle("box", Boolean(box));
+  }
+
+  // What is known of a point that is in no box.
+  point(air, x, y) {
     const { view } = this,
       second = view.toSecond(y),
       band = view.low + x * (view.high - view.low);
@@ -67,12 +92,7 @@ export class Hand {
         `${Math.round(air.rows.db(at, Math.min(air.rows.bins - 1, Math.floor(band * air.rows.bins))))} dB`,
       );
     if (run) parts.push(`${run.label} ${sureness(run)}`);
-    this.pointer.textContent = parts.join("  ·  ");
-    this.pointer.hidden = false;
-    this.pointer.style.left = `${100 * x}%`;
-    this.pointer.style.top = `${100 * y}%`;
-    this.pointer.classList.toggle("left", x > 0.6); // so that it stays inside
-    this.pointer.classList.toggle("under", y < 0.12);
+    return parts;
   }
 
   wheel(event) {

@@ -7,13 +7,15 @@ const LISTED = [
   ["↑ ↓", "scroll in time (on the waterfall)"],
   ["← →", "scroll in frequency, once zoomed"],
   ["+ −", "zoom in time; with the wheel, too, and in frequency with Shift"],
+  ["] [", "zoom in frequency"],
+  ["Tab", "from the waterfall to its boxes; arrow keys go from box to box, Enter opens one"],
   ["0", "as it was; a double click, too"],
   ["s", "choose the last second"],
   ["Shift ↑ ↓", "make the chosen stretch shorter or longer"],
   ["Enter", "name the chosen stretch"],
   ["Esc", "let go of it"],
   ["End", "back to live"],
-  ["1 … 5", "Signal, Teach, Streams, Models, Federation"],
+  ["1 … 6", "Emissions, Signal, Teach, Streams, Models, Federation"],
   ["t", "dark or light"],
   ["?", "this list"],
 ];
@@ -31,7 +33,7 @@ export function listenForKeys(dialog, actions) {
   );
   document.addEventListener("keydown", (event) => {
     const typing = event.target.closest("input, select, textarea, dialog");
-    const pressing = event.key === " " && event.target.closest("button");
+    const pressing = [" ", "Enter"].includes(event.key) && event.target.closest("button, a, summary");
     if (typing || pressing || event.ctrlKey || event.altKey || event.metaKey || !actions[event.key]) return;
     event.preventDefault();
     actions[event.key]();

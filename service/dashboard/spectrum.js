@@ -1,7 +1,8 @@
 // The spectrum: power by frequency, now, with the peaks of the last seconds; its axis is the waterfall's, too.
 
-import { styleOf } from "./colours.js";
+import { lined, styleOf } from "./colours.js";
 import { fit, themed } from "./dom.js";
+import { places } from "./emissions.js";
 import { metric } from "./units.js";
 
 const FALL_DB = 0.4; // that a held peak sinks per frame
@@ -45,7 +46,7 @@ export class Spectrum {
     context.beginPath();
     context.rect(left, 0, width - left, bottom);
     context.clip();
-    this.drawBand(air, x, bottom, ratio);
+    this.drawEmissions(air, view, x, bottom, ratio);
     context.lineJoin = "round";
     this.trace(this.peaks, x, y);
     context.strokeStyle = themed("--peak");
@@ -65,15 +66,22 @@ export class Spectrum {
     context.restore();
   }
 
-  // Where the signal lies that the answer is about, where the front end has measured it.
-  drawBand({ latest, rate }, x, bottom, ratio) {
-    if (latest?.bandwidth_hz == null || latest.offset_hz == null) return;
-    const [low, high] = [-0.5, 0.5].map((side) => x(0.5 + (latest.offset_hz + side * latest.bandwidth_hz) / rate));
-    this.context.fillStyle = styleOf(latest.label).colour;
-    this.context.globalAlpha = 0.18;
-    this.context.fillRect(low, 0, high - low, bottom);
-    this.context.globalAlpha = 1;
-    this.context.fillRect(low, 0, high - low, 3 * ratio);
+  // The edges of what is on the air; a model without a front end knows none.
+  drawEmissions(air, view, x, bottom, ratio) {
+    const { context } = this;
+    for (const emission of air.emissions.at(view.end)) {
+      const [low, high] = places(air, emission).map(x),
+        style = styleOf(emission.label, emission.family);
+      const unknown = emission.label === "unknown";
+      if (unknown) this.hatching ??= context.createPattern(lined("rgb(138 143 152 / 60%)"), "repeat");
+      context.globalAlpha = unknown ? 1 : 0.16;
+      context.fillStyle = unknown ? this.hatching : style.colour;
+      context.fillRect(low, 0, high - low, bottom);
+      context.globalAlpha = 1;
+      context.fillStyle = style.colour;
+      context.fillRect(low, 0, Math.max(2 * ratio, high - low), 3 * ratio);
+      for (const edge of [low, high]) context.fillRect(edge - ratio / 2, 0, ratio, bottom);
+    }
   }
 
   trace(values, x, y) {

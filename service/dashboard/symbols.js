@@ -15,10 +15,11 @@ export class Symbols {
     this.rate = 0; // symbols per sample, smoothed; 0 where no clock was found
   }
 
-  // Takes I and Q interleaved; gives the wave UP times as dense, the symbol clock, and the symbols.
-  push(points) {
+  // Takes I and Q interleaved; gives the wave UP times as dense, the symbol clock, and the symbols. Of the band
+  // only this share around zero is taken: the rest is noise.
+  push(points, share = 1) {
     const n = 2 ** Math.floor(Math.log2(points.length / 2));
-    const wave = denser(points, n);
+    const wave = denser(points, n, share);
     const clock = this.clock(wave, n);
     const symbols = at(wave, clock, n);
     return { wave, clock, symbols, carrier: derotate(symbols) };
@@ -48,7 +49,7 @@ export class Symbols {
 }
 
 // The same wave with UP times the samples: its spectrum with zeros around it.
-function denser(points, n) {
+function denser(points, n, share) {
   const re = new Float64Array(n),
     im = new Float64Array(n),
     offset = points.length - 2 * n;
@@ -59,6 +60,7 @@ function denser(points, n) {
   fft(re, im);
   const wave = { re: new Float64Array(UP * n), im: new Float64Array(UP * n), up: UP };
   for (let k = 0; k < n; k++) {
+    if (Math.min(k, n - k) > (share * n) / 2) continue;
     const to = k < n / 2 ? k : UP * n - n + k;
     wave.re[to] = re[k] / n;
     wave.im[to] = im[k] / n;

@@ -16,6 +16,10 @@ export class Tabs {
     this.current = this.tabs[0].getAttribute("aria-controls");
   }
 
+  open(id) {
+    this.show(this.tabs.findIndex((tab) => tab.getAttribute("aria-controls") === id));
+  }
+
   show(index, focus = false) {
     for (const [i, tab] of this.tabs.entries()) {
       tab.setAttribute("aria-selected", String(i === index));

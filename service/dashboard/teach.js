@@ -39,7 +39,8 @@ export class Teach {
       make(
         "p",
         { class: "note" },
-        "Drag over a stretch of the waterfall and name it. With two classes or more the head is fitted again.",
+        "Click a box of the waterfall, or drag over a stretch, and name it. With two classes or more the head is " +
+          "fitted again.",
       ),
       make("h3", {}, "Least sure"),
       this.doubts,
@@ -185,8 +186,8 @@ export class Teach {
   }
 }
 
-export function swatch(label) {
-  const mark = make("i", { class: "swatch" });
-  mark.style.background = styleOf(label).colour;
+export function swatch(label, family) {
+  const mark = make("i", { class: label === "unknown" ? "swatch hatched" : "swatch" });
+  mark.style.backgroundColor = styleOf(label, family ?? undefined).colour;
   return mark;
 }

@@ -2,7 +2,8 @@
 
 const USUAL_S = 20,
   SHORTEST_S = 0.05,
-  LONGEST_S = 480;
+  LONGEST_S = 480,
+  NARROWEST = 0.02; // of the band
 
 export class View extends EventTarget {
   constructor() {
@@ -60,9 +61,17 @@ export class View extends EventTarget {
 
   // The same for the band; `about` is a place in it, from 0 to 1.
   zoomBand(factor, about) {
-    const width = Math.min(1, Math.max(0.02, (this.high - this.low) * factor));
+    const width = Math.min(1, Math.max(NARROWEST, (this.high - this.low) * factor));
     const share = (about - this.low) / (this.high - this.low);
     this.low = Math.min(1 - width, Math.max(0, about - share * width));
+    this.high = this.low + width;
+    this.changed();
+  }
+
+  // A part of the band, with as much again around it.
+  showBand(low, high) {
+    const width = Math.min(1, Math.max(NARROWEST, 3 * (high - low)));
+    this.low = Math.min(1 - width, Math.max(0, (low + high - width) / 2));
     this.high = this.low + width;
     this.changed();
   }
