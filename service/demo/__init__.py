@@ -1,8 +1,10 @@
-"""The demo: the shipped recording on the air, by real ZMQ."""
+"""The demo: the shipped band on the air, by real ZMQ."""
 
 from pathlib import Path
 
-RECORDING = Path(__file__).parent / "demo.sigmf-meta"
+HERE = Path(__file__).parent
+RECORDING = HERE / "demo.sigmf-meta"  # one modulation after the other
+BAND = HERE / "band" / "scene-000.sigmf-meta"  # several at once
 
 
 def or_demo(source: str) -> str:

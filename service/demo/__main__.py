@@ -1,8 +1,8 @@
-"""Play the shipped recording through ZMQ, serve it, and print what is heard.
+"""Play the shipped band through ZMQ, serve it, and print what is heard.
 
 Run by `make demo`; three processes, as a user would start them by hand:
 
-    wavetell replay demo.sigmf-meta --zmq tcp://127.0.0.1:PORT --loop --tags
+    wavetell replay band/scene-000.sigmf-meta --zmq tcp://127.0.0.1:PORT --loop --tags
     wavetell serve zmq:tcp://127.0.0.1:PORT
     wavetell listen zmq:tcp://127.0.0.1:PORT
 """
@@ -17,7 +17,7 @@ import time
 
 import httpx
 
-from service.demo import RECORDING
+from service.demo import BAND
 
 WAVETELL = [sys.executable, "-m", "service.cli"]
 
@@ -57,13 +57,13 @@ def main() -> None:
     address = f"http://127.0.0.1:{port}"
     data = tempfile.TemporaryDirectory(prefix="wavetell-demo-")
     children = [
-        subprocess.Popen([*WAVETELL, "replay", str(RECORDING), "--zmq", air, "--loop", "--tags"]),
+        subprocess.Popen([*WAVETELL, "replay", str(BAND), "--zmq", air, "--loop", "--tags"]),
         subprocess.Popen([*WAVETELL, "serve", f"zmq:{air}", "--port", str(port), "--data", data.name]),
     ]
     try:
         wait_for_service(address, children[1])
         print(
-            f"\n  wavetell is listening to a recording of several modulations in turn.\n  {address}/\n",
+            f"\n  wavetell is listening to a band with several modulations at once.\n  {address}/\n",
             flush=True,
         )
         limit = ["--seconds", str(seconds)] if seconds else []
