@@ -107,6 +107,7 @@ export class Boxes {
       if (y > lowest && slot) return;
       if (this.taken.some((r) => x < r.x + r.wide && r.x < x + wide && y < r.y + tall && r.y < y + tall)) continue;
       this.taken.push({ x, y, wide });
+      box.chip = { left: x / width, right: (x + wide) / width, top: y / height, bottom: (y + tall) / height };
       context.globalAlpha = Math.max(0.55, box.alpha);
       context.fillStyle = style.colour;
       context.beginPath();
@@ -118,9 +119,12 @@ export class Boxes {
     }
   }
 
-  // The emission at a place from 0 to 1 each, the smallest where boxes lie over each other.
+  // The emission at a place from 0 to 1 each: the one whose name stands there, else the smallest box.
   find(x, y) {
-    const there = this.shown.filter((b) => b.left <= x && x <= b.right && b.top <= y && y <= b.bottom);
+    const inside = (r) => r && r.left <= x && x <= r.right && r.top <= y && y <= r.bottom;
+    const named = this.shown.find(({ chip }) => inside(chip));
+    if (named) return named.emission;
+    const there = this.shown.filter(inside);
     const size = (b) => (b.right - b.left) * (b.bottom - b.top);
     return there.sort((a, b) => size(a) - size(b))[0]?.emission ?? null;
   }

@@ -24,7 +24,7 @@ export class Hand {
     });
     place.addEventListener("pointerleave", () => {
       this.pointer.hidden = true;
-      boxes.hovered = null;
+      this.over = boxes.hovered = null;
     });
     place.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     place.addEventListener("dblclick", () => this.view.reset());
@@ -68,6 +68,7 @@ export class Hand {
   describe(x, y) {
     const air = this.air();
     if (!air) return;
+    this.over = { x, y };
     const box = this.boxes.find(x, y);
     this.boxes.hovered = box?.emission ?? null;
     this.pointer.textContent = (box ? describe(air, box) : this.point(air, x, y)).join("  ·  ");
@@ -136,9 +137,10 @@ export class Hand {
     if (from < chosen[1]) this.view.choose(from, chosen[1]);
   }
 
-  // The box around the chosen stretch.
+  // The box around the chosen stretch; and what lies under the pointer now, for the air moves on below it.
   draw() {
     const { view, box } = this;
+    if (this.over && !this.from && view.following) this.describe(this.over.x, this.over.y);
     box.hidden = !view.chosen;
     if (!view.chosen) return;
     const [from, to] = view.chosen.map((second) => 100 * Math.min(1, Math.max(0, view.toShare(second))));

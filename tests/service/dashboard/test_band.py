@@ -106,7 +106,7 @@ def test_boxes_are_drawn_with_their_names_and_the_spectrum_marks_the_same_edges(
         assert (np.abs(marked - FREQ - centre) < wide / 3).any(), centre
 
 
-def test_hovering_over_a_box_tells_all_of_it(band_page):
+def test_hovering_over_a_box_or_its_name_tells_all_of_it(band_page):
     band_page.get_by_role("button", name="Pause").click()
     band_page.wait_for_timeout(800)
     box = boxes(band_page).first.bounding_box()
@@ -115,6 +115,13 @@ def test_hovering_over_a_box_tells_all_of_it(band_page):
     expect(said).to_contain_text("kHz wide")
     for part in ("SNR", "MHz", "since", "burst"):
         expect(said).to_contain_text(part)
+    band_page.mouse.move(0, 0)
+    expect(boxes(band_page).first).to_have_css(
+        "top", "0px", timeout=1000 * within(10)
+    )  # it reaches up to now
+    box = boxes(band_page).first.bounding_box()
+    band_page.mouse.move(box["x"] + box["width"] + 10, box["y"] + 8)  # names are wider than their boxes
+    expect(said).to_contain_text("kHz wide")
 
 
 def test_the_keyboard_goes_from_box_to_box_and_opens_one(band_page):
