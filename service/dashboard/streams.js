@@ -156,7 +156,11 @@ export function health({ state, real_time_factor: factor, lag_ms, samples }) {
 
 class AddForm {
   constructor(add) {
-    this.kind = make("select", { "aria-label": "Kind of source", onchange: () => this.draw() });
+    const choose = () => {
+      this.chosen = true;
+      this.draw();
+    };
+    this.kind = make("select", { "aria-label": "Kind of source", onchange: choose });
     this.fields = make("div", { class: "fields" });
     this.note = make("p", { class: "note" });
     this.name = make("input", { placeholder: "name (optional)", "aria-label": "Name", maxlength: 100 });
@@ -187,8 +191,12 @@ class AddForm {
     const { devices, problem } = await get("v1/devices");
     this.radios = devices;
     this.kind.prepend(...devices.map(({ label }, i) => make("option", { value: `radio ${i}` }, label)));
-    this.kind.selectedIndex = 0;
     this.problem = problem || (devices.length ? "" : "No radio was found on this machine.");
+    if (this.chosen) {
+      this.note.textContent = this.problem; // what somebody is typing stays
+      return;
+    }
+    this.kind.selectedIndex = 0;
     this.draw();
   }
 
