@@ -24,6 +24,7 @@ from streaming.quantities import PORT, in_range
 LONGEST = 2000  # characters of an address
 LONGEST_HOST = 253  # characters that DNS allows
 SUFFIXES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+UNITS_S = {"ms": 1e-3, "s": 1.0, "": 1.0}
 NUMBER = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?)([kKMGT]?)")
 
 
@@ -39,6 +40,20 @@ def parse_number(text: str, limits: Range, what: str) -> float:
     if not in_range(number, limits):
         raise ConfigError(f"{what} is {shown(text)}; it must be {limits}")
     return number
+
+
+def parse_duration(text: str, limits: Range, what: str) -> float:
+    """Seconds, written such as 100ms, 2s or 0.1.
+
+    >>> from streaming.quantities import SECONDS
+    >>> parse_duration("100ms", SECONDS, "--dwell")
+    0.1
+    """
+    unit, scale = next((unit, scale) for unit, scale in UNITS_S.items() if text.endswith(unit))
+    match = NUMBER.fullmatch(text.removesuffix(unit))
+    if not match or match[2] or not in_range(seconds := round(float(match[1]) * scale, 9), limits):
+        raise ConfigError(f"{what} is {shown(text)}; it must be {limits}, written such as 100ms or 2s")
+    return seconds
 
 
 def parse_port(text: str, what: str) -> int:

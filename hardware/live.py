@@ -83,6 +83,10 @@ class LiveSource(Source):
         with self._reading:
             self._release()
 
+    def made_at(self, index: int) -> float:
+        """When a sample was made, on the monotonic clock, as far as arrivals tell."""
+        return self._clock.time_of(index)
+
     def _step(self) -> list[Block]:
         """One read, or one attempt to get the device back; the blocks that it completed."""
         if not self._present:

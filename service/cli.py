@@ -19,6 +19,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "listen": "print what is on the air, a line per event",
         "predict": "name the modulation in a recording",
         "emissions": "list every emission in a band: when, where, how strong",
+        "scan": "list every emission in more spectrum than a radio sees at once",
         "serve": "serve predictions over HTTP",
         "devices": "list the radios that are connected, and what each can do",
         "record": "record a source as SigMF",
