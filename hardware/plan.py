@@ -1,7 +1,7 @@
 """A plan of frequencies: steps that together cover more spectrum than a radio sees at once.
 
     usable   [c - 0.4 rate, c + 0.4 rate]   beyond, a radio's filter falls off
-    step     0.6 rate at most               neighbours share 0.2 rate: what is narrower is whole in one of them
+    step     0.6 rate at most               neighbours share 0.2 rate: what is narrower is whole in one
 
 >>> Plan(430e6, 440e6).centres(2.4e6)[:2]
 [430960000.0, 432306666.6666667]

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 
+from hardware import open_source
 from hardware.live import LiveSource
 from hardware.plan import Plan
 from hardware.source import Source
@@ -19,6 +20,16 @@ from streaming.errors import ConfigError, SourceError
 
 OPENING_S = 0.25  # at first: samples that waited while the radio was opened say nothing of its clock
 log = logging.getLogger("wavetell.hardware")
+
+
+def open_sweep(address: str, plan: Plan) -> "Sweep":
+    """Open a radio that follows a plan."""
+    source = open_source(address)
+    try:
+        return Sweep(source, plan)
+    except BaseException:
+        source.close()
+        raise
 
 
 class Sweep(Source):
@@ -53,14 +64,16 @@ class Sweep(Source):
                 self._tune(visit)
             kept = block if until else self._settled(block)
             until = until or (kept.index + dwell if len(kept.samples) else 0)
-            if block.end >= until > 0 and len(self.centres) > 1:
+            over = 0 < until <= block.end
+            if over and len(self.centres) > 1:
                 kept = kept.cut(kept.index, until)
-                self._tune(visit + 1)
+                if visit + 1 != self.visits:
+                    self._tune(visit + 1)
             self._count(block, kept)
             if len(kept.samples):
                 self.visit, self._end = visit, kept.end
                 yield kept
-            if block.end >= until > 0:
+            if over:
                 visit, until = visit + 1, 0 if len(self.centres) > 1 else block.end + dwell
                 if visit == self.visits:
                     return

@@ -5,6 +5,7 @@ import logging
 from pathlib import Path
 
 from hardware import source_address
+from hardware.plan import Plan
 from service.errors import Conflict, NotFound
 from service.live.answers import Answers
 from service.live.emissions import EmissionRow
@@ -106,28 +107,34 @@ class Station:
         return self.create(address, address, stream_id=hashlib.sha256(address.encode()).hexdigest()[:24])
 
     def create(
-        self, address: str, name: str, head: str = "", stream_id: str = "", lasting: bool = False
+        self,
+        address: str,
+        name: str,
+        head: str = "",
+        stream_id: str = "",
+        lasting: bool = False,
+        plan: Plan | None = None,
     ) -> Stream:
-        """Open a source and listen to it."""
+        """Open a source and listen to it, step by step where there is a plan of frequencies."""
         if len(self.runtime.streams) >= self.values.max_streams:
             raise Conflict(f"there are {self.values.max_streams} streams already; delete one first")
         self.model.head(head)
-        stream = self._stream(address, name, stream_id)
+        stream = self._stream(address, name, stream_id, plan)
         stream.start()
         try:
             with self.owner.lock:
                 chosen = self.model.head(head)  # the model may be another one by now
                 if lasting:
-                    self.wanted.add(stream.id, Wanted(address, name, head))
+                    self.wanted.add(stream.id, Wanted(address, name, head, plan))
                 self._serve(stream, chosen)
         except Exception:
             stream.end()  # nothing else would close it
             raise
         return stream
 
-    def _stream(self, address: str, name: str, stream_id: str) -> Stream:
+    def _stream(self, address: str, name: str, stream_id: str, plan: Plan | None) -> Stream:
         limits = Limits(self.values.queue_ms, self.values.ring_s, self.values.ring_mb << 20)
-        return Stream(address, name, limits, self.runtime.work, stream_id)
+        return Stream(address, name, limits, self.runtime.work, stream_id, plan)
 
     def _serve(self, stream: Stream, head: Head) -> None:
         quiet = listed(self.values.event_quiet)
@@ -168,7 +175,7 @@ class Station:
         """Open the streams of before the restart; one that cannot be opened has failed and is tried again."""
         for stream_id, wanted in self.wanted:
             try:
-                stream = self._stream(wanted.source, wanted.name, stream_id)
+                stream = self._stream(wanted.source, wanted.name, stream_id, wanted.plan)
             except ConfigError as error:
                 log.error("stream %s is not opened again: %s", stream_id, error)
                 self.wanted.remove(stream_id)

@@ -1,8 +1,8 @@
 """The catalogue of a sweep: each emission once, however often and in however many steps it was seen.
 
-Steps overlap. What lies beyond a step's usable band is left to its neighbour. Of what two steps saw, the parts
-that both could see are compared; two boxes that are alike there are one emission. Its box is that of the step
-in which it lies whole, or spans both where it is wider than what they share. Two emissions of one visit are
+Steps overlap. What lies beyond a step's usable band is left to its neighbour. Of what two steps saw, the
+parts that both could see are compared; two boxes that are alike there are one emission. Its box is that of
+the step in which it lies whole, or spans both where it is wider than what they share. Two of one visit are
 two.
 """
 

@@ -1,4 +1,4 @@
-"""A spectrum that is wider than a radio's band, and an rtl_tcp server that receives the part it is tuned to."""
+"""A spectrum that is wider than a radio's band, and an rtl_tcp server that hears the part it is tuned to."""
 
 import contextlib
 import socket

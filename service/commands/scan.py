@@ -187,10 +187,10 @@ def as_json(entry: Entry) -> dict[str, object]:
 
 def as_text(entry: Entry) -> str:
     """One line of the table."""
-    name = entry.name
+    name, box = entry.name, entry.box
     first, last = (utc_text(ns)[11:19] for ns in (entry.first_ns, entry.last_ns))
     return (
-        f"{entry.box.centre / 1e6:>13,.4f} MHz {entry.box.width / 1e3:>9,.1f} kHz {entry.box.snr_db:>6.1f} dB "
-        f" {name.label:<12}{name.family or '':<9}{name.probability:>4.0%}  {first} to {last} UTC "
+        f"{box.centre / 1e6:>13,.4f} MHz {box.width / 1e3:>9,.1f} kHz {box.snr_db:>6.1f} dB  "
+        f"{name.label:<12}{name.family or '':<9}{name.probability:>4.0%}  {first} to {last} UTC "
         f"{len(entry.sweeps):>4} passes"
     )

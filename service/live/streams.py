@@ -19,6 +19,8 @@ import numpy as np
 from hardware import Counts as SourceCounts
 from hardware import Source, open_source
 from hardware.address import parse_address
+from hardware.plan import Plan
+from hardware.sweep import open_sweep
 from service.errors import Conflict
 from service.storage.ids import new_id
 from streaming.block import Block, Gap, merge
@@ -56,9 +58,15 @@ class Stream:
     """One source and what waits of it. `work` guards the queue and wakes the engine."""
 
     def __init__(
-        self, address: str, name: str, limits: Limits, work: threading.Condition, stream_id: str = ""
+        self,
+        address: str,
+        name: str,
+        limits: Limits,
+        work: threading.Condition,
+        stream_id: str = "",
+        plan: Plan | None = None,
     ) -> None:
-        self.id, self.address, self.name = stream_id or new_id(), address, name
+        self.id, self.address, self.name, self.plan = stream_id or new_id(), address, name, plan
         self.created_ns = time.time_ns()
         self.limits, self.work = limits, work
         self.state: State = "paused"
@@ -94,7 +102,7 @@ class Stream:
     def start(self) -> None:
         """Open the source, for the first time or again; what went by meanwhile is a gap."""
         self._check_startable()
-        source = open_source(self.address)
+        source = open_source(self.address) if self.plan is None else open_sweep(self.address, self.plan)
         try:
             with self.work:
                 self._check_startable()  # opening a radio takes a while

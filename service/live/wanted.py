@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from hardware.plan import Plan
 from service.storage.damaged import read_sound
+from streaming.checked import from_json
 from streaming.files import write_whole
 
 
@@ -16,14 +18,19 @@ class Wanted:
     source: str
     name: str
     head: str
+    plan: Plan | None = None
 
 
 def read_wanted(raw: bytes) -> dict[str, Wanted]:
     """The streams in `streams.json`."""
-    wanted = {stream_id: Wanted(**entry) for stream_id, entry in json.loads(raw).items()}
-    if not all(isinstance(text, str) for entry in wanted.values() for text in asdict(entry).values()):
+    return {stream_id: read_one(**entry) for stream_id, entry in json.loads(raw).items()}
+
+
+def read_one(source: str, name: str, head: str, plan: object = None) -> Wanted:
+    """An entry of `streams.json`."""
+    if not all(isinstance(text, str) for text in (source, name, head)):
         raise TypeError("source, name and head of a stream must be texts")
-    return wanted
+    return Wanted(source, name, head, None if plan is None else from_json(Plan, plan, "plan"))
 
 
 class WantedStreams:

@@ -1,16 +1,18 @@
 """Streams: create one from a source's address, look at it, retune, pause and delete it."""
 
 import logging
+from dataclasses import asdict
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Body
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, ConfigDict, Field
 
+from hardware.plan import Plan
 from service.live.streams import Stream
 from service.routes.common import TheStation, TheStream
 from service.schemas.fields import FreqHz, GainDb, Text, one_line
-from service.schemas.streams import Attention, Kept, Samples, StreamState
+from service.schemas.streams import Attention, FrequencyPlan, Kept, Samples, StreamState
 from service.station import Station
 from service.web.allowed_sources import check_source
 from streaming.band.pipeline import BandPipeline
@@ -29,6 +31,7 @@ class NewStream(BaseModel):
     source: Text = Field(max_length=500, description="a source address")
     name: Text = Field("", max_length=100, description="what people call it")
     head: Text = Field("", max_length=100, description="empty means the model's first that fits")
+    plan: FrequencyPlan | None = Field(None, description="the radio is retuned step by step")
 
 
 class Change(BaseModel):
@@ -73,6 +76,7 @@ def state_of(station: Station, stream: Stream) -> StreamState:
         created=utc_text(stream.created_ns),
         rate_hz=stream.rate_hz,
         freq_hz=source.freq_hz if source else None,
+        plan=FrequencyPlan(**asdict(stream.plan)) if stream.plan else None,
         inferred=source.inferred if source else "",
         loss=source.loss if source else "",
         samples=Samples(
@@ -123,8 +127,9 @@ async def create(
 ) -> StreamState:
     """Open a source and listen to it."""
     check_source(new.source, station.values, station.data)
+    plan = Plan(**new.plan.model_dump()) if new.plan else None
     stream = await run_in_threadpool(
-        station.create, new.source, new.name or new.source, new.head, lasting=True
+        station.create, new.source, new.name or new.source, new.head, lasting=True, plan=plan
     )
     return describe(station, stream)
 

@@ -1,10 +1,15 @@
 """A stream and what became of its samples."""
 
+from typing import Annotated
+
 from pydantic import Field
 
+from hardware.plan import DWELL_S, SETTLE_S
 from service.live.streams import State
 from service.schemas.answers import Report
+from service.schemas.fields import FreqHz, within
 from service.schemas.schema import Schema
+from streaming.quantities import BANDWIDTH_HZ
 
 
 class Samples(Schema):
@@ -40,6 +45,20 @@ class Kept(Schema):
     end: int = 0
 
 
+class FrequencyPlan(Schema):
+    """More spectrum than a radio sees at once, step by step, again and again."""
+
+    start_hz: FreqHz
+    stop_hz: FreqHz
+    dwell_s: Annotated[float, within(DWELL_S)] = Field(default=0.1, description="how long at each step")
+    step_hz: Annotated[float, within(BANDWIDTH_HZ)] | None = Field(
+        default=None, description="between steps, at most; null is 0.6 of the rate"
+    )
+    settle_s: Annotated[float, within(SETTLE_S)] = Field(
+        default=0.05, description="that is discarded after a retune"
+    )
+
+
 class StreamState(Schema):
     """A stream."""
 
@@ -52,6 +71,7 @@ class StreamState(Schema):
     # What follows is left as it is here where a stream cannot be described, and `error` says why.
     rate_hz: float = 0.0
     freq_hz: float | None = None
+    plan: FrequencyPlan | None = Field(default=None, description="of a stream that is retuned step by step")
     inferred: str = Field(default="", description="what was guessed about the source, and from what")
     loss: str = Field(default="", description="how lost samples show in this source")
     samples: Samples = Samples()

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from streaming.errors import WavetellError
+
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
@@ -18,7 +20,7 @@ def read_sound(path: Path, parse: Callable[[bytes], T]) -> T | None:
         return None
     try:
         return parse(raw)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, WavetellError) as error:
         set_aside(path, str(error).partition("\n")[0])
         return None
 

@@ -30,7 +30,15 @@ def aside(data, name):
 
 
 DAMAGE = {
-    "streams.json": [b"", b"[", b"[]", b'{"a": 1}', b'{"a": {"source": 1, "name": "", "head": ""}}', b"\xff"],
+    "streams.json": [
+        b"",
+        b"[",
+        b"[]",
+        b'{"a": 1}',
+        b'{"a": {"source": 1, "name": "", "head": ""}}',
+        b'{"a": {"source": "tone:", "name": "", "head": "", "plan": {"start_hz": 1}}}',
+        b"\xff",
+    ],
     "models/activations.json": [b"{", b"7", b'{"a": 1}', b"[1]", b"[" * 100_000],
     "history.sqlite": [b"no database at all, but long enough to be looked at as one" * 100],
 }
