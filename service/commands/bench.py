@@ -12,6 +12,7 @@ from importlib import import_module
 BENCHMARKS = {
     "engine": "samples a second of every back end, beside what a user would pick instead",
     "service": "a hop from ZMQ to a WebSocket, and requests to /predict beside a plain endpoint",
+    "band": "a band of many emissions in real time through the service: drops, load, latency, names",
     "pretrain": "a step of pretraining, beside the published form of it",
     "federation": "what a round costs beside the training: seconds, bytes, requests; Flower's beside it",
 }

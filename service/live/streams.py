@@ -194,6 +194,8 @@ class Stream:
         with self.work:
             while self.patient and self.queued + len(block.samples) > bound and not self._stop.is_set():
                 self.work.wait(0.1)
+            if self.patient and self._stop.is_set():
+                return
             if self.queued + len(block.samples) > bound:
                 block = replace(block, gap=self._drop_queue())
             self.queue.append((block, time.monotonic()))

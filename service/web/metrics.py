@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
 
 from service.routes.streams import attention
@@ -15,6 +15,7 @@ def render(station: Station) -> bytes:
     registry = CollectorRegistry()
     registry.register(Collector(station))
     registry.register(station.runtime.latency)
+    ProcessCollector(registry=registry)
     return generate_latest(registry)
 
 
