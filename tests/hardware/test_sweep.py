@@ -1,5 +1,6 @@
 """A radio that follows a plan: right frequencies, whole visits, every sample given or counted."""
 
+import threading
 from itertools import groupby, pairwise
 
 import numpy as np
@@ -91,3 +92,25 @@ def test_a_radio_that_cannot_go_there_and_a_source_that_is_no_radio_say_so_at_on
     with open_source("tone:?rate=250k") as source, pytest.raises(ConfigError) as error:
         Sweep(source, PLAN)
     assert str(error.value) == "source tone:?rate=250k cannot be retuned; a plan of frequencies needs a radio"
+
+
+@pytest.mark.parametrize("how", ["error", "silence"])
+def test_a_radio_that_was_away_goes_on_with_the_plan(how):
+    need_replay_radio()
+    lost = f"serial={how},lose_after=60000,back_after=0.3,lose_how={how}"
+    source = open_source(f"soapy:driver=replay,{lost}?rate={RATE}&silence=0.2")
+    sweep, visits = visits_of(source, PLAN, 3)
+    centres = PLAN.centres(RATE)
+    assert sweep.counts.events["reopened"] == 1
+    for number, blocks in enumerate(visits):
+        assert {block.freq_hz for block in blocks} == {centres[number % 3]}
+
+
+def test_closing_ends_the_blocks_in_another_thread():
+    need_replay_radio()
+    sweep = Sweep(open_source(f"soapy:driver=replay?rate={RATE}"), PLAN)
+    reader = threading.Thread(target=lambda: list(sweep.blocks()))
+    reader.start()
+    sweep.close()
+    reader.join(30)
+    assert not reader.is_alive()
