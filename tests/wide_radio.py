@@ -1,14 +1,12 @@
 """A spectrum that is wider than a radio's band, and an rtl_tcp server that hears the part it is tuned to."""
 
-import contextlib
 import socket
-import struct
-import threading
 import time
 
 import numpy as np
 
-HEADER = b"RTL0" + struct.pack(">II", 5, 29)
+from tests.hardware.test_rtltcp import Server
+
 SET_FREQ = 1
 CHUNK_S = 0.01
 
@@ -28,7 +26,7 @@ def spectrum(rate, emissions, noise=0.02, seed=1):
     return bins
 
 
-class WideRadio:
+class WideRadio(Server):
     """Serves clients one at a time, at real pace; `late_s` is how old its samples are when they are sent.
 
     What it hears at `places` is made beforehand: a radio is retuned within milliseconds.
@@ -40,12 +38,7 @@ class WideRadio:
         self.heard = {}
         for place in (freq, *map(round, places)):
             self.band(place)
-        self.stop = threading.Event()
-        self.socket = socket.create_server(("127.0.0.1", 0))
-        self.socket.settimeout(0.05)
-        self.port = self.socket.getsockname()[1]
-        self.thread = threading.Thread(target=self._serve)
-        self.thread.start()
+        super().__init__()
 
     @property
     def address(self):
@@ -62,24 +55,8 @@ class WideRadio:
             self.heard[freq] = np.clip(np.rint(pairs), 0, 255).astype(np.uint8).tobytes() * 2
         return self.heard[freq]
 
-    def _serve(self):
-        while not self.stop.is_set():
-            try:
-                client, _ = self.socket.accept()
-            except TimeoutError:
-                continue
-            with client:
-                client.settimeout(1)
-                listener = threading.Thread(target=self._listen, args=[client])
-                listener.start()
-                with contextlib.suppress(OSError):
-                    self._send(client)
-                    client.shutdown(socket.SHUT_RDWR)
-                client.close()
-                listener.join()
-
     def _send(self, client):
-        client.sendall(HEADER)
+        client.sendall(self.header)
         count, sent, began = round(self.rate * CHUNK_S), 0, time.monotonic()
         while not self.stop.is_set():
             due = began + (sent + count) / self.rate
@@ -89,15 +66,8 @@ class WideRadio:
             at = 2 * (sent % self.rate)
             client.sendall(self.band(freq)[at : at + 2 * count])
             sent += count
+        client.shutdown(socket.SHUT_RDWR)
 
-    def _listen(self, client):
-        with contextlib.suppress(OSError):
-            while len(command := client.recv(5, socket.MSG_WAITALL)) == 5:
-                code, value = struct.unpack(">BI", command)
-                if code == SET_FREQ:
-                    self.tuned.append((time.monotonic(), value))
-
-    def close(self):
-        self.stop.set()
-        self.thread.join()
-        self.socket.close()
+    def _obey(self, code, value):
+        if code == SET_FREQ:
+            self.tuned.append((time.monotonic(), value))

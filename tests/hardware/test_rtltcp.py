@@ -73,7 +73,10 @@ class Server:
     def _listen(self, client):
         with contextlib.suppress(OSError):
             while len(command := client.recv(5, socket.MSG_WAITALL)) == 5:
-                self.commands.append(struct.unpack(">BI", command))
+                self._obey(*struct.unpack(">BI", command))
+
+    def _obey(self, code, value):
+        self.commands.append((code, value))
 
     def close(self):
         self.stop.set()
