@@ -13,6 +13,7 @@ examples:
 import argparse
 import json
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from types import FrameType
@@ -70,6 +71,8 @@ def run(args: argparse.Namespace) -> None:
             print(json.dumps(as_json(entry)) if args.json else as_text(entry))
         if not args.json:
             print(f"{len(scan.catalogue.entries)} emissions in {scan.visited} of {scan.steps} steps")
+        if scan.short:
+            print(f"wavetell: {scan.short} bursts were too short to be named", file=sys.stderr)
         say_end(source)
 
 
@@ -95,6 +98,11 @@ class Scan:
         self.plan, self.pipeline, self.catalogue = plan, pipeline, Catalogue()
         self.sweep = Sweep(source, plan, passes or None)
         self.visited = 0
+
+    @property
+    def short(self) -> int:
+        """Emissions of single visits that are not listed, because there was too little of them to name."""
+        return self.pipeline.book.short
 
     @property
     def steps(self) -> int:

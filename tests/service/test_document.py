@@ -15,6 +15,8 @@ from streaming.band.frontend import BandSettings
 from streaming.bundle import Bundle
 from streaming.bundle_meta import Meta
 from streaming.encoder import Encoder
+from tests.hardware.test_rtltcp import RATE as RTL_RATE
+from tests.hardware.test_rtltcp import Server
 from tests.models import tiny_head
 from tests.service.conftest import SHAPE, SHORT_HOP, SHORT_WINDOW, serving, within
 from tests.service.dashboard.federation import make_federation
@@ -124,6 +126,19 @@ def on_air(tmp_path_factory):
         yield service
 
 
+def planned_stream(service):
+    """The answer to a request for a radio that follows a plan."""
+    server = Server()
+    plan = {"start_hz": 433e6, "stop_hz": 435e6, "step_hz": 0.5e6}
+    body = {"source": f"rtltcp:127.0.0.1:{server.port}?rate={RTL_RATE}", "plan": plan}
+    try:
+        answer = service.post("/v1/streams", json=body)
+        service.http.delete(f"/v1/streams/{answer.json()['id']}")
+        return answer
+    finally:
+        server.close()
+
+
 def plugin_job(service, head):
     """A job of the plug-in API, done."""
     about = {"sample_rate": 100_000, "center_freq": 433.92e6}
@@ -170,6 +185,7 @@ def test_every_documented_field_is_filled_and_there_are_no_others(on_air):
             url = path.replace("{stream_id}", stream).replace("{function}", "wavetell")
             url = url.replace("{emission}", run["emission"])
             document.check("get", path, on_air.get(url))
+    document.check("post", "/v1/streams", planned_stream(on_air))
     promised = {(name, field) for name, field in document.promised if name not in RADIOS}
     assert promised >= {(name, "emission") for name in ("Report", "PastRun", "PastEvent", "Label")}
     assert promised - document.filled == set()

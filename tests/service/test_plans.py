@@ -9,7 +9,8 @@ from tests.service.conftest import serving, within
 from tests.wide_radio import WideRadio, spectrum
 
 RATE, WIDE, FREQ = 240_000, 1_200_000, 433.6e6
-PLAN = {"start_hz": 433.2e6, "stop_hz": 434.0e6, "dwell_s": 0.4}
+# A busy machine needs long to do what the radio is told.
+PLAN = {"start_hz": 433.2e6, "stop_hz": 434.0e6, "dwell_s": 0.4, "settle_s": 0.5}
 CENTRES = Plan(**PLAN).centres(RATE)
 TRUTH = {433.26e6: 12e3, 433.55e6: 20e3, 433.9e6: 16e3}  # centre -> bandwidth
 
@@ -73,7 +74,7 @@ def test_history_and_events_have_the_frequency_that_each_answer_was_heard_at(hea
 def test_a_stream_shows_its_plan_and_counts_what_was_discarded(heard):
     service, stream, _ = heard
     about = service.get(f"/v1/streams/{stream}").json()
-    assert about["plan"] == PLAN | {"step_hz": None, "settle_s": 0.05}
+    assert about["plan"] == PLAN | {"step_hz": None}
     assert about["samples"]["lost"]["retune"] > 0
     assert about["freq_hz"] in [round(centre) for centre in CENTRES]
     refused = service.http.patch(f"/v1/streams/{stream}", json={"freq_hz": 433e6})

@@ -38,9 +38,11 @@ def radio():
 
 
 def scan(radio, model, *options):
-    """A run in a process of its own."""
+    """A run in a process of its own; a busy machine needs long to do what the radio is told."""
     command = [sys.executable, "-m", "service.cli", "scan", radio.address, START, STOP, "--model", str(model)]
-    return subprocess.Popen([*command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [*command, "--settle", "500ms", *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
 
 
 def test_every_emission_is_listed_once_with_its_place_and_passes(radio, model):
