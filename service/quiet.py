@@ -6,6 +6,10 @@ import time
 TIMES = 10  # that one message is written in a period
 PERIOD_S = 60.0
 MESSAGES = 1000  # that are told apart
+# uvicorn's own, which any client can cause: the first is written after each refused WebSocket, though it got
+# its answer, and the second with a traceback.
+SPURIOUS = "ASGI callable returned without completing handshake."
+NOT_UTF8 = "Invalid UTF-8 sequence received from client."
 
 
 class Quiet(logging.Filter):
@@ -17,6 +21,10 @@ class Quiet(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether to write it."""
+        if record.msg == SPURIOUS:
+            return False
+        if record.msg == NOT_UTF8:
+            record.exc_info = None
         key, now = (record.name, str(record.msg)), time.monotonic()
         if len(self._seen) > MESSAGES:
             self._seen.clear()

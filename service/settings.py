@@ -73,6 +73,8 @@ class Settings:
     max_connections: int = setting(256, "connections at once; one address may have half of them")
 
 
+# Where others than 1 to a million; each of the engine's threads is one of the kernel's.
+RANGES = {"port": (0, 65_535), "threads": (1, 256)}
 SETTINGS = {setting.name: setting for setting in fields(Settings)}
 
 
@@ -160,7 +162,7 @@ def check(name: str, value: object, origin: str) -> str | int:
         number = int(str(value))
     except ValueError:
         raise ConfigError(f"{name} is {value!r} ({origin}); it must be a whole number") from None
-    low, high = (0, 65535) if name == "port" else (1, 1_000_000)
+    low, high = RANGES.get(name, (1, 1_000_000))
     if not low <= number <= high:
         raise ConfigError(f"{name} is {number} ({origin}); it must be between {low} and {high}")
     return number

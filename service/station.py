@@ -46,7 +46,7 @@ class Station:
     def __init__(self, values: Settings) -> None:
         self.values = values
         self.data = Path(values.data).expanduser()
-        self.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(self.data)
         clear_work(self.data, self.data / "models")
         self.models = ModelStore(self.data / "models", values.model)
         self.labels = LabelStore(self.data / "labels", values.labels_mb << 20)
@@ -264,6 +264,14 @@ class Station:
         if emission.label not in listed(self.values.event_quiet) and not unwanted:
             for sink in self.sinks:
                 sink.put_emission(emission.describe())
+
+
+def make_folder(data: Path) -> None:
+    """Make the data folder; it is nobody else's."""
+    try:
+        data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise ConfigError(f"data is {data}; this folder cannot be made: {error.strerror}") from None
 
 
 def heard_in(stream: Stream, emission: EmissionRow) -> tuple[int, int]:

@@ -19,7 +19,7 @@ from service.schemas.predicted import Predicted
 from service.storage.work import work_folder
 from streaming.block import Block
 from streaming.bundle import Bundle
-from streaming.errors import InputError
+from streaming.errors import InputError, WavetellError
 from streaming.pipeline import choose_head
 
 router = APIRouter(prefix="/v1", tags=["predict"])
@@ -132,7 +132,10 @@ async def read_multipart(request: Request, data: Path) -> list[Block]:
             path = folder / "recording.sigmf-meta"
             path.write_bytes(await meta.read())
             path.with_suffix(".sigmf-data").write_bytes(await samples.read())
-            return await run_in_threadpool(read_recording, path)
+            try:
+                return await run_in_threadpool(read_recording, path)
+            except WavetellError as error:  # where the data folder is, is nobody's business
+                raise InputError(str(error).replace(f"{folder}/", "")) from None
 
 
 def read_recording(path: Path) -> list[Block]:

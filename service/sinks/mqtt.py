@@ -10,7 +10,7 @@ With `discovery` each stream announces itself below that topic, and Home Assista
 
 import json
 from contextlib import suppress
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, unquote
 
 from paho.mqtt.client import Client
 from paho.mqtt.enums import CallbackAPIVersion
@@ -18,19 +18,20 @@ from paho.mqtt.enums import CallbackAPIVersion
 from service.schemas.emissions import StreamEmission
 from service.schemas.history import PastEvent
 from service.sinks.sink import Sink, Unavailable
-from streaming.errors import ConfigError
+from service.sinks.url import parse_url
 
 WAIT_S = 5.0
 
 
 def open(entry: str) -> "Mqtt":
     """`mqtt://...` or `mqtts://...`."""
-    url = urlsplit(entry)
-    if not url.hostname:
-        raise ConfigError("an mqtt sink must name a host, as in mqtt://127.0.0.1/wavetell")
+    url = parse_url(entry, "mqtt://127.0.0.1/wavetell")
     discovery = parse_qs(url.query).get("discovery", [""])[0]
     sink = Mqtt(
-        url.hostname, url.port or (8883 if url.scheme == "mqtts" else 1883), url.path.strip("/"), discovery
+        url.hostname or "",
+        url.port or (8883 if url.scheme == "mqtts" else 1883),
+        url.path.strip("/"),
+        discovery,
     )
     if url.username:
         sink.client.username_pw_set(unquote(url.username), unquote(url.password or ""))

@@ -5,6 +5,7 @@ import httpx
 from service.schemas.emissions import StreamEmission
 from service.schemas.history import PastEvent
 from service.sinks.sink import Sink, Unavailable
+from service.sinks.url import parse_url
 
 TIMEOUT_S = 5.0
 LATER = (408, 425, 429)  # a server that wants the same request again
@@ -12,6 +13,7 @@ LATER = (408, 425, 429)  # a server that wants the same request again
 
 def open(entry: str) -> "Webhook":
     """`http://...` or `https://...`."""
+    parse_url(entry, "https://example.org/hook")
     return Webhook(entry)
 
 

@@ -108,7 +108,14 @@ def open_database(url: str, folder: Path) -> Database:
             "history must be empty (SQLite in the data folder) or a URL that begins with postgresql://"
         )
     try:
-        import psycopg  # noqa: F401
+        import psycopg
+        from psycopg.conninfo import conninfo_to_dict
     except ModuleNotFoundError as error:
         raise ConfigError(needs(error, "history in PostgreSQL")) from None
+    try:
+        conninfo_to_dict(url)
+    except psycopg.ProgrammingError:  # nothing of it is shown: it may hold a password
+        raise ConfigError(
+            "history is not a URL that PostgreSQL can use; it must be such as postgresql://user@host/database"
+        ) from None
     return Database(url)

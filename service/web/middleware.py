@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -85,6 +86,8 @@ class Guard:
         except asyncio.CancelledError:  # the service stops, and this request is still under way
             if scope["type"] == "http" and not begun.yet:
                 await JSONResponse({"detail": "the service is stopping"}, 503)(scope, receive, send)
+        except ClientDisconnect:  # in the middle of its body: nobody waits for an answer
+            return
 
     def _check(self, scope: Scope, headers: Headers) -> dict[str, str] | None:
         """Refuse, or give the CORS headers of a plug-in request from an allowed page."""
@@ -178,7 +181,10 @@ def split_host(host: str) -> str:
 
 def same_origin(origin: str, host: str) -> bool:
     """Whether a page was served under the name that it calls."""
-    return bool(host) and urlsplit(origin).netloc.lower() == host.lower()
+    try:
+        return bool(host) and urlsplit(origin).netloc.lower() == host.lower()
+    except ValueError:  # such as http://[x, which no browser sends
+        return False
 
 
 def is_loopback(host: str) -> bool:

@@ -1,6 +1,7 @@
 """The web server: what the settings allow, and a shutdown that disconnects every reader first."""
 
 import socket
+import ssl
 
 import uvicorn
 
@@ -37,6 +38,7 @@ def read_rules(values: Settings, tokens: Tokens) -> Rules:
         )
     if bool(values.tls_cert) != bool(values.tls_key):
         raise ConfigError("tls_cert and tls_key must be set together")
+    check_tls(values)
     names = {values.host.lower(), *map(str.lower, listed(values.allow_names)), *LOOPBACK}
     if not loopback:
         names |= {socket.gethostname().lower(), *own_addresses()}
@@ -48,6 +50,19 @@ def read_rules(values: Settings, tokens: Tokens) -> Rules:
         max_body=values.max_body_mb << 20,
         per_second=values.max_rate,
     )
+
+
+def check_tls(values: Settings) -> None:
+    """Refuse a certificate that cannot be used, before anything is served."""
+    if not values.tls_cert:
+        return
+    try:
+        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(values.tls_cert, values.tls_key)
+    except OSError as error:  # an SSLError is one, too
+        raise ConfigError(
+            f"tls_cert {values.tls_cert} and tls_key {values.tls_key} cannot be used together: "
+            f"{error.strerror or error}"
+        ) from None
 
 
 def own_addresses() -> set[str]:

@@ -152,6 +152,17 @@ def test_an_unknown_sink_is_refused():
         open_sinks("carrier-pigeon:")
 
 
+@pytest.mark.parametrize("kind", ["mqtt", "mqtts", "http", "https"])
+@pytest.mark.parametrize(
+    "where", ["", ":1883", "[x", "x:99999", "x:0", "x:port", "a..b", "me:secret@[", "me:secret@x:99999"]
+)
+def test_a_sink_that_cannot_be_reached_ever_is_refused_without_its_password(kind, where):
+    with pytest.raises(ConfigError, match=f"an {kind} sink") as caught:
+        open_sinks(f"{kind}://{where}/path")
+    assert "secret" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
 class Reader:
     """A subscriber of everything."""
 

@@ -9,11 +9,14 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import numpy as np
 import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
 
 from service.quiet import PERIOD_S, TIMES, Quiet
 from service.web.security import Tokens
@@ -207,6 +210,54 @@ def test_too_few_open_files_are_one_line(tmp_path, model):
     assert done.returncode == 2
     assert "this process may open 200 files; it needs more than" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (["--data", "/proc/nothing"], "data is /proc/nothing; this folder cannot be made"),
+        (["--history", "postgresql://me:secret@["], "history is not a URL that PostgreSQL can use"),
+        (
+            ["--tls-cert", "/nothing", "--tls-key", "/nothing"],
+            "tls_cert /nothing and tls_key /nothing cannot",
+        ),
+        (["--tls-cert", __file__, "--tls-key", __file__], "cannot be used together"),
+        (["--sinks", "mqtt://me:secret@[x"], "the URL of an mqtt sink cannot be used"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_one_line_at_the_start(tmp_path, model, options, line):
+    command = ["serve", "--port", "0", "--data", str(tmp_path / "data"), "--model", str(model), *options]
+    done = subprocess.run(
+        [sys.executable, "-m", "service.cli", *command], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert line in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "secret" not in done.stderr
+
+
+def test_a_client_that_breaks_off_or_talks_nonsense_leaves_no_traceback(tmp_path, model):
+    data = tmp_path / "data"
+    with serving(data, model) as service:
+        host, port = service.base.removeprefix("http://").split(":")
+        head = b"POST /v1/%s HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: %s\r\n"
+        form = b"multipart/form-data; boundary=x"
+        for path, kind in ((b"predict", b"x/y"), (b"predict", form), (b"streams", b"application/json")):
+            for rest in (b"Content-Length: 1000\r\n\r\n{", b"Transfer-Encoding: chunked\r\n\r\nzz\r\n"):
+                with socket.create_connection((host, int(port)), timeout=30) as connection:
+                    connection.sendall(head % (path, kind) + rest)
+                    time.sleep(0.1)
+        stream = service.stream("tone:?rate=48k")
+        where = f"{service.base.replace('http', 'ws')}/v1/streams/"
+        with connect(f"{where}{stream}/live") as reader:
+            reader.socket.sendall(b"\x81\x82\0\0\0\0\xff\xff")  # a text that is no UTF-8
+            with pytest.raises(ConnectionClosed):
+                deque(iter(reader.recv, None))
+        with pytest.raises(InvalidStatus, match="404"):
+            connect(f"{where}none/live")
+        assert service.get("/v1/health").status_code == 200
+    assert "Traceback" not in log_of(data)
+    assert "ERROR" not in log_of(data).replace("ERROR:    Invalid UTF-8 sequence", "")
 
 
 def test_a_stream_is_deleted_while_it_is_labelled_recorded_and_fitted(tmp_path, level_model):

@@ -156,6 +156,7 @@ def test_a_recording_out_of_range_is_refused_listed_and_deleted(service, stream,
     files = {"meta": ("m", METADATA[name].encode()), "data": ("d", RAW)}
     sent = ask(service, "POST", "/v1/predict", files=files)
     assert sent.status_code == 422
+    assert str(service.data) not in sent.text
     meta = service.data / "recordings" / "hostile.sigmf-meta"
     meta.write_text(METADATA[name])
     meta.with_suffix(".sigmf-data").write_bytes(RAW)

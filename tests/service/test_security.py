@@ -116,7 +116,7 @@ def test_a_foreign_host_name_is_refused(service, host):
 
 
 @pytest.mark.parametrize(
-    "origin", ["http://evil.example", "null", "http://127.0.0.1:1", "http://localhost:3000"]
+    "origin", ["http://evil.example", "null", "http://127.0.0.1:1", "http://localhost:3000", "http://[x", "]"]
 )
 def test_a_foreign_page_is_refused(service, origin):
     for method, path in (("GET", "/v1/streams"), ("POST", "/v1/streams"), ("OPTIONS", "/v1/streams")):

@@ -41,7 +41,8 @@ def test_each_place_wins_over_the_next_one(empty_machine, monkeypatch):
     [
         ("port = 'x'", "port is 'x' (wavetell.toml); it must be a whole number"),
         ("port = 70000", "port is 70000 (wavetell.toml); it must be between 0 and 65535"),
-        ("threads = 0", "threads is 0 (wavetell.toml); it must be between 1 and 1000000"),
+        ("threads = 0", "threads is 0 (wavetell.toml); it must be between 1 and 256"),
+        ("ring_s = 0", "ring_s is 0 (wavetell.toml); it must be between 1 and 1000000"),
         ("model = 3", "model is 3 (wavetell.toml); it must be text"),
         (
             "backend = 'gpu'",
