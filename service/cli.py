@@ -47,6 +47,8 @@ COMMANDS: dict[str, dict[str, str]] = {
         "config": "show every setting and where it came from",
         "token": "make, list and revoke tokens of the service",
         "completion": "print what completes commands and flags in bash, zsh or fish",
+        "backup": "back up everything a service keeps, while it runs",
+        "restore": "make a data folder from a backup",
     },
 }
 
