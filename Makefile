@@ -5,6 +5,7 @@ PIP = .venv/bin/pip --disable-pip-version-check install --quiet --constraint con
 KERNEL = $(wildcard streaming/native/*)
 
 .PHONY: demo test docs radio pictures lint acceptance bench native flower bare wheels clean
+.PHONY: demo test docs radio pictures lint acceptance bench fuzz native flower clean
 
 demo: .venv/.wavetell
 	.venv/bin/python -m service.demo
@@ -53,6 +54,11 @@ acceptance: .venv/.dev .venv/.system flower bare
 	$(PYTEST) -m acceptance --timeout 5400 --ignore $(BROWSER) || failed=1; \
 	$(PYTEST) -m acceptance --timeout 5400 $(BROWSER) || failed=1; \
 	exit $$failed
+
+# Hypothesis on every parser and on a running service, and the kernel under sanitizers; what fails stays in tests/fuzz/corpus.
+MINUTES ?= 10
+fuzz: .venv/.dev
+	.venv/bin/python -m tests.fuzz --minutes $(MINUTES)
 
 bench: .venv/.dev
 	.venv/bin/wavetell bench engine

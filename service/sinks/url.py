@@ -9,6 +9,8 @@ from streaming.errors import ConfigError
 def parse_url(entry: str, example: str) -> SplitResult:
     """A URL with a host that can be named and a port that can be, or one line."""
     kind = entry.partition(":")[0]
+    if not entry.isascii() or not entry.isprintable():
+        raise ConfigError(f"the URL of a sink must be printable ASCII characters; write {example}")
     try:
         url = urlsplit(entry)
         port = url.port

@@ -6,15 +6,20 @@ from service.schemas.emissions import StreamEmission
 from service.schemas.history import PastEvent
 from service.sinks.sink import Sink, Unavailable
 from service.sinks.url import parse_url
+from streaming.errors import ConfigError
 
+EXAMPLE = "https://example.org/hook"
 TIMEOUT_S = 5.0
 LATER = (408, 425, 429)  # a server that wants the same request again
 
 
 def open(entry: str) -> "Webhook":
     """`http://...` or `https://...`."""
-    parse_url(entry, "https://example.org/hook")
-    return Webhook(entry)
+    parse_url(entry, EXAMPLE)
+    try:
+        return Webhook(entry)
+    except httpx.InvalidURL as error:
+        raise ConfigError(f"the URL of a web hook cannot be used: {error}; write {EXAMPLE}") from None
 
 
 class Webhook(Sink):

@@ -1,0 +1,144 @@
+// Drives the kernel through its C interface with random shapes, cuts, resets, saved states and hostile samples, for
+// so many seconds: kernel SEED SECONDS. Built with sanitizers, so that what it must not do ends it. Results of two
+// cuts of one stream are compared bit by bit.
+
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+extern "C" {
+int wavetell_supports(const char* isa);
+void* wavetell_engine(const char* isa, int activation, int taps, int hop, int threads);
+void wavetell_block(void* engine, int in, int out, int dilation, const float* taps1, const float* bias1,
+                    const float* taps2, const float* bias2, const float* residual, const float* residual_bias);
+void wavetell_ready(void* engine);
+void wavetell_engine_close(void* engine);
+void* wavetell_stream(void* engine);
+void wavetell_stream_close(void* stream);
+void wavetell_reset(void* stream);
+int64_t wavetell_push_one(void* engine, void* stream, const float* iq, int64_t samples, float* hops);
+const void* wavetell_signals(const char* isa);
+void wavetell_describe(const void* signals, const float* iq, int64_t samples, float snr_db, float* features);
+}
+
+namespace {
+
+using Floats = std::vector<float>;
+std::mt19937_64 chance;
+
+int between(int low, int high) { return std::uniform_int_distribution<int>(low, high)(chance); }
+
+Floats values(size_t count, float scale) {
+    std::normal_distribution<float> normal(0, scale);
+    Floats made(count);
+    for (float& value : made) value = normal(chance);
+    return made;
+}
+
+// Samples as they come from a radio, or what nobody should send: denormal, huge, not finite.
+Floats samples(int count, bool hostile) {
+    Floats made = values(2 * size_t(count), 1);
+    const float ugly[] = {0, -0.0f, 1e-45f, 1e-38f, 3e38f, -3e38f, INFINITY, NAN};
+    if (hostile && count)
+        for (int edits = between(1, 4); edits; --edits) made[between(0, 2 * count - 1)] = ugly[between(0, 7)];
+    return made;
+}
+
+struct Encoder {
+    void* engine;
+    int out, hop;
+};
+
+Encoder encoder(const char* isa) {
+    const int taps = between(1, 4), hop = between(1, 200), depth = between(1, 4), threads = between(1, 2);
+    void* engine = wavetell_engine(isa, between(0, 2), taps, hop, threads);
+    if (!engine) std::abort();
+    int in = 2, out = 2;
+    for (int level = 0; level < depth; ++level, in = out) {
+        out = between(1, 20);
+        const Floats first = values(size_t(taps) * in * out, 0.3f), second = values(size_t(taps) * out * out, 0.3f);
+        const Floats bias = values(out, 0.1f), residual = values(size_t(in) * out, 0.3f);
+        const bool mapped = in != out;
+        wavetell_block(engine, in, out, 1 << level, first.data(), bias.data(), second.data(), bias.data(),
+                       mapped ? residual.data() : nullptr, mapped ? bias.data() : nullptr);
+    }
+    wavetell_ready(engine);
+    return {engine, out, hop};
+}
+
+// The hops of a stream that is pushed in pieces of random length.
+Floats cut(const Encoder& made, const Floats& iq) {
+    void* stream = wavetell_stream(made.engine);
+    Floats maxima, totals;
+    int64_t position = 0;
+    const int64_t count = int64_t(iq.size() / 2);
+    while (position < count) {
+        const int64_t piece = std::min<int64_t>(count - position, between(0, 700));
+        const int64_t hops = (position % made.hop + piece) / made.hop;
+        Floats room(size_t(2 * hops * made.out));
+        const Floats part(iq.begin() + 2 * position, iq.begin() + 2 * (position + piece));
+        if (wavetell_push_one(made.engine, stream, part.data(), piece, room.data()) != hops) {
+            std::puts("kernel: another number of hops than the samples complete");
+            std::exit(1);
+        }
+        const auto middle = room.begin() + hops * made.out;
+        maxima.insert(maxima.end(), room.begin(), middle);
+        totals.insert(totals.end(), middle, room.end());
+        position += piece;
+    }
+    wavetell_stream_close(stream);
+    maxima.insert(maxima.end(), totals.begin(), totals.end());
+    return maxima;
+}
+
+void try_encoder(const char* isa) {
+    const Encoder made = encoder(isa);
+    const Floats iq = samples(between(0, 2000), false);
+    const Floats one = cut(made, iq), other = cut(made, iq);
+    if (one.size() != other.size() || (!one.empty() && std::memcmp(one.data(), other.data(), 4 * one.size()))) {
+        std::puts("kernel: two cuts of one stream differ");
+        std::exit(1);
+    }
+    void* stream = wavetell_stream(made.engine);
+    for (int pushes = between(0, 4); pushes; --pushes) {
+        const int count = between(0, 300);
+        const Floats hostile = samples(count, true);
+        Floats room(size_t(2 * (count / made.hop + 1) * made.out));
+        wavetell_push_one(made.engine, stream, hostile.data(), count, room.data());
+        if (between(0, 3) == 0) wavetell_reset(stream);
+    }
+    wavetell_stream_close(stream);
+    wavetell_engine_close(made.engine);
+}
+
+void try_features(const char* isa) {
+    const void* signals = wavetell_signals(isa);
+    if (!signals || !wavetell_supports(isa)) return;
+    const int count = between(1, 5000);
+    const Floats iq = samples(count, between(0, 1));
+    Floats features(4096);
+    wavetell_describe(signals, iq.data(), count, values(1, 30)[0], features.data());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 3) return 2;
+    chance.seed(std::strtoull(argv[1], nullptr, 10));
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(std::atoll(argv[2]));
+    long rounds = 0;
+    do {
+        for (const char* isa : {"portable", "avx2", "avx512"}) {
+            if (wavetell_supports(isa)) try_encoder(isa);
+            try_features(isa);
+        }
+        ++rounds;
+    } while (std::chrono::steady_clock::now() < end);
+    std::printf("kernel: %ld inputs held\n", rounds);
+}
