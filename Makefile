@@ -6,6 +6,7 @@ KERNEL = $(wildcard streaming/native/*)
 
 .PHONY: demo test docs radio pictures lint acceptance bench native flower bare wheels clean
 .PHONY: demo test docs radio pictures lint acceptance bench fuzz native flower clean
+.PHONY: demo test docs radio pictures lint acceptance bench fuzz soak native flower clean
 
 demo: .venv/.wavetell
 	.venv/bin/python -m service.demo
@@ -59,6 +60,12 @@ acceptance: .venv/.dev .venv/.system flower bare
 MINUTES ?= 10
 fuzz: .venv/.dev
 	.venv/bin/python -m tests.fuzz --minutes $(MINUTES)
+
+# The service under random faults; what was acknowledged must be there in the end. Report and picture are in runs/soak.
+SOAK ?= 60
+soak: export OMP_NUM_THREADS = 1
+soak: .venv/.dev .venv/.system
+	.venv/bin/python -m tests.soak --minutes $(SOAK) --faults all
 
 bench: .venv/.dev
 	.venv/bin/wavetell bench engine

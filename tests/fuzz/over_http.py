@@ -33,6 +33,10 @@ class OverHttp:
             ),
         }
 
+    def close(self):
+        """Close the connection."""
+        self.http.close()
+
     def well(self, status):
         assert status < 500
         assert self.http.get("/v1/ready").json() == {"ready": True, "wrong": []}

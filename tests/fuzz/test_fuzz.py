@@ -1,6 +1,7 @@
 """Every target holds for a few inputs and for all that once failed; `make fuzz` goes on for longer."""
 
 import subprocess
+from contextlib import closing
 
 import pytest
 
@@ -19,8 +20,11 @@ KEPT = [(path.parent.name, path) for path in sorted(CORPUS.glob("*/*"))]
 def every(tmp_path_factory):
     folder = tmp_path_factory.mktemp("fuzz")
     small_bundle().save(folder / "small.safetensors")
-    with serving(folder / "data", folder / "small.safetensors", "--max-rate", "1000000") as service:
-        yield HERE | OverHttp(service).targets()
+    with (
+        serving(folder / "data", folder / "small.safetensors", "--max-rate", "1000000") as service,
+        closing(OverHttp(service)) as over_http,
+    ):
+        yield HERE | over_http.targets()
     assert "Traceback" not in (folder / "data.log").read_text()
 
 
