@@ -34,12 +34,12 @@ class Curves:
                         http.get("/v1/health")
                         waits.append(1000 * (time.monotonic() - began))
                     self._stop.wait(EVERY_S)
+                if not waits:  # it is starting
+                    continue
                 with suppress(OSError):
-                    sizes = self.running.sizes
                     now = time.monotonic() - self._began
-                    self.rows.append(
-                        (now, self.running.starts, *sizes, float(np.percentile(waits or [0], 99)))
-                    )
+                    p99 = float(np.percentile(waits, 99))
+                    self.rows.append((now, self.running.starts, *self.running.sizes, p99))
 
     def close(self):
         self._stop.set()
