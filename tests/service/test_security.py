@@ -1,6 +1,7 @@
 """Who may do what: tokens, roles, hosts, origins, limits, TLS; and what the service survives."""
 
 import json
+import re
 import socket
 import ssl
 import subprocess
@@ -239,6 +240,19 @@ def test_tls_is_spoken_with_the_given_certificate(tmp_path, model):
         assert service.get("/v1/health").json()["status"] == "ok"
         with connect(f"wss{service.base[5:]}/v1/events/live", ssl=trust):
             pass
+
+
+@pytest.mark.parametrize("page", ["/", "/docs"])
+def test_a_page_runs_scripts_of_its_own_files_only(service, page):
+    answer = service.get(page)
+    rules = dict(
+        rule.strip().partition(" ")[::2] for rule in answer.headers["content-security-policy"].split(";")
+    )
+    assert rules["default-src"] == "'none'"
+    assert rules["script-src"] == "'self'"
+    assert rules["frame-ancestors"] == "'none'"
+    assert all(" src=" in tag for tag in re.findall(r"<script[^>]*>", answer.text))
+    assert not re.search(r"\son\w+=|javascript:", answer.text)
 
 
 def test_roles_are_ordered():
