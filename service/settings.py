@@ -141,6 +141,8 @@ def read_toml(path: Path) -> dict[str, object]:
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise ConfigError(f"{path} cannot be read: {error}") from None
+    except RecursionError:
+        raise ConfigError(f"{path} cannot be read: it is nested too deeply") from None
     for name in content:
         if name not in SETTINGS:
             close = difflib.get_close_matches(name, SETTINGS, 1)

@@ -58,6 +58,12 @@ def test_a_wrong_value_is_named_with_its_place(empty_machine, text, message):
     assert str(caught.value) == message
 
 
+def test_a_file_that_is_nested_too_deeply_is_one_line(empty_machine):
+    (empty_machine / "wavetell.toml").write_text("port = " + "[" * 5000)
+    with pytest.raises(ConfigError, match=r"wavetell\.toml cannot be read: it is nested too deeply"):
+        resolve()
+
+
 def test_a_file_that_is_no_toml_is_named(empty_machine):
     (empty_machine / "wavetell.toml").write_text("port 3")
     with pytest.raises(ConfigError, match=r"wavetell\.toml cannot be read"):
