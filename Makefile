@@ -4,9 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PIP = .venv/bin/pip --disable-pip-version-check install --quiet --constraint constraints.txt
 KERNEL = $(wildcard streaming/native/*)
 
-.PHONY: demo test docs radio pictures lint acceptance bench native flower bare wheels clean
-.PHONY: demo test docs radio pictures lint acceptance bench fuzz native flower clean
-.PHONY: demo test docs radio pictures lint acceptance bench fuzz soak native flower clean
+.PHONY: demo test docs radio pictures lint acceptance bench fuzz soak native flower bare wheels clean
 
 demo: .venv/.wavetell
 	.venv/bin/python -m service.demo
