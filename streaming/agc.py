@@ -8,7 +8,7 @@ over the samples since the reset, in float64. The denominator, (1 - a^(n+1)) / (
 unbiased from the first sample on. The floor keeps silence silent, and the average away from denormal numbers,
 which are slow.
 
-A frame is divided by its root mean square.
+A frame is divided by its root mean square, whose logarithm a head may see instead.
 
 >>> Agc(samples=10_000).push(np.full(4, 0.5j, np.complex64)).round(3)
 array([0.+1.j, 0.+1.j, 0.+1.j, 0.+1.j], dtype=complex64)
@@ -100,6 +100,22 @@ def one_pole(x: NDArray[np.float64], rest: float, carry: float) -> tuple[NDArray
 
 def normalise(frames: Samples) -> Samples:
     """Frames (..., T), each divided by its root mean square; a frame of zeros stays one."""
+    power = mean_power(frames)
+    rms = np.sqrt(np.where(power > 0, power, 1.0))
+    return (frames / rms).astype(np.complex64)
+
+
+def log_rms(frames: Samples) -> NDArray[np.float32]:
+    """The natural logarithm (..., 1) of each frame's root mean square; silence is at the floor.
+
+    >>> log_rms(np.full((1, 8), 2, np.complex64)).round(3)
+    array([[0.693]], dtype=float32)
+    """
+    return np.asarray(np.log(mean_power(frames) + FLOOR) / 2, np.float32)
+
+
+def mean_power(frames: Samples) -> NDArray[np.float64]:
+    """Mean power (..., 1) of frames (..., T)."""
     if (
         not isinstance(frames, np.ndarray)
         or frames.dtype != np.complex64
@@ -110,5 +126,4 @@ def normalise(frames: Samples) -> Samples:
     power: NDArray[np.float64] = np.square(np.abs(frames.astype(np.complex128))).mean(-1, keepdims=True)
     if not np.isfinite(power).all():
         raise InputError("frames contain NaN or infinity")
-    rms = np.sqrt(np.where(power > 0, power, 1.0))
-    return (frames / rms).astype(np.complex64)
+    return power

@@ -145,7 +145,7 @@ def parse_bundle(raw: bytes, name: str) -> Bundle:
         if head.encoder_sha256 != description["sha256"]["encoder"]:
             raise BundleError(f"head {head.name} was fitted for another encoder")
     for head in heads.values():
-        entries = bundle.entries if head.mode == "live" else encoder.shape.outputs
+        entries = bundle.entries if head.mode == "live" else encoder.shape.outputs + head.level
         if head.entries != entries:
             raise BundleError(
                 f"head {head.name} takes embeddings of {head.entries} entries and this wavetell makes "

@@ -49,7 +49,7 @@ Share = Annotated[float, Range(0, 1)]
 LogOdds = Annotated[float, Range(-1e9, 1e9)]
 
 # A head without these has no such answers.
-OPTIONAL = ("families", "certain", "outlier_limit", "outlier_margin")
+OPTIONAL = ("families", "certain", "outlier_limit", "outlier_margin", "level")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +78,7 @@ class Head(Checked):
     certain: Share = 0.0  # below this probability of the class, the family is the answer
     outlier_limit: LogOdds | None = None  # log odds of an outlier above which the answer is unknown
     outlier_margin: Floats | None = None  # (k,)
+    level: bool = False  # of frames: the last of the D entries is the log of the frame's RMS
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -113,6 +114,8 @@ class Head(Checked):
             raise InputError(
                 f"head {self.name} has {len(self.families)} families; expected {k}, one per class"
             )
+        if self.level and self.mode != "frame":
+            raise InputError(f"head {self.name} sees the level of a stream; only frames have one")
         if self.window % self.hop:
             raise InputError(f"head {self.name}: window {self.window} must be a multiple of hop {self.hop}")
 

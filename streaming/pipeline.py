@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from streaming.agc import Agc, normalise
+from streaming.agc import Agc, log_rms, normalise
 from streaming.band.emissions import Emission
 from streaming.band.frontend import BandSettings
 from streaming.band.pipeline import BandPipeline
@@ -145,7 +145,10 @@ class FramePipeline:
         self.rest = block.cut(block.index + whole * self.frame, block.end)
         frames = block.samples[: whole * self.frame].reshape(whole, self.frame)
         spans = [(i, i + self.frame) for i in range(block.index, self.rest.index, self.frame)]
-        return answers(self.head, self.encoder.encode(normalise(frames)), spans, block)
+        embeddings = self.encoder.encode(normalise(frames))
+        if self.head.level:
+            embeddings = np.hstack([embeddings, log_rms(frames)])
+        return answers(self.head, embeddings, spans, block)
 
     def flush(self) -> list[Prediction]:
         """Nothing: what is left is not a whole frame."""

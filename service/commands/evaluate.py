@@ -7,8 +7,10 @@ annotated boxes, and the emissions found are matched to them in time and frequen
 
 Without it the clients are the paper's four, with fresh test frames of their own classes. Beside the model's
 heads stand the same heads on an untrained encoder and on cumulants, fitted on as many labels, and the
-likelihood limit. Accuracy counts the likeliest class; `refused` is the share that the head would call
-unknown. With --clients paper-cfo the limit takes seconds a frame and is left out unless --rows names it.
+likelihood limit, with the frames' level (limit) and without it (level-free), which is what a method can reach
+that divides each frame by its RMS. Where the model's heads see the level, cumulants do in one more row. The
+limits have frames of their own and are the same for every seed.
+Accuracy counts the likeliest class; `refused` is the share that the head would call unknown.
 
 examples:
   wavetell evaluate radio --recordings captures --workers 2
@@ -21,6 +23,7 @@ examples:
 
 import argparse
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,7 +31,7 @@ from service.commands.fit import PAPER
 from streaming.errors import ConfigError
 from training.datasets.synthetic import paper_clients
 
-ROWS = ("model", "live", "untrained", "cumulants", "limit", "known")
+ROWS = ("model", "live", "untrained", "cumulants", "cumulants-level", "limit", "level-free", "known")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +54,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--live", type=int, default=400, metavar="PAST", help="samples of past of the row `live`"
     )
-    parser.add_argument("--limit", type=int, default=1_000, help="frames a client for the likelihood limit")
+    parser.add_argument(
+        "--limit", type=int, help="frames a client for the likelihood limit; default: for 0.4 points"
+    )
     parser.add_argument(
         "--rows", help=f"which rows, with commas: {','.join(ROWS)}; default: all there are heads for"
     )
@@ -91,26 +96,27 @@ def judge_frames(args: argparse.Namespace) -> None:
     """Make every row, print them, write the files."""
     from streaming.bundle import load_bundle
     from streaming.checked import as_json
-    from training.evaluation import evaluate, report
+    from training.evaluation import evaluate, limit, report
 
     bundle = load_bundle(args.model)
     live = "client-1-live" in bundle.heads
-    # Over the paper's mixture of offsets the limit takes seconds a frame: only if it is asked for.
-    missing = {"live": not live, "limit": args.clients == "paper-cfo"}
+    missing = {"live": not live, "cumulants-level": not any(head.level for head in bundle.heads.values())}
     names = args.rows.split(",") if args.rows else [row for row in ROWS if not missing.get(row)]
     for name in names:
         if name not in ROWS:
             raise ConfigError(f"there is no row {name!r}; there are {', '.join(ROWS)}")
-    if args.test < 1 or args.limit < 1:
-        raise ConfigError("--test and --limit must be at least 1")
+    if args.test < 1 or (args.limit is not None and args.limit < limit.FEWEST):
+        raise ConfigError(f"--test must be at least 1 and --limit at least {limit.FEWEST}")
     clients = paper_clients(args.labels, args.test, 0, PAPER[args.clients], not args.unnormalised)
-    make = {
+    make: dict[str, Callable[[], report.AnyRow]] = {
         "model": lambda: evaluate.model_row(bundle, clients, args.seed),
         "live": lambda: evaluate.model_row(bundle, clients, args.seed, "live", args.live),
         "untrained": lambda: evaluate.untrained_row(bundle.encoder, clients, args.seed),
         "cumulants": lambda: evaluate.cumulant_row(clients, args.seed),
-        "limit": lambda: evaluate.limit_row(clients, args.seed, args.limit),
-        "known": lambda: evaluate.limit_row(clients, args.seed, args.test, known=True),
+        "cumulants-level": lambda: evaluate.cumulant_row(clients, args.seed, level=True),
+        "limit": lambda: limit.limit_row(clients, "raw", args.limit),
+        "level-free": lambda: limit.limit_row(clients, "rms", args.limit),
+        "known": lambda: evaluate.known_row(clients, args.seed),
     }
     rows = [make[name]() for name in names]
     if args.out:

@@ -11,6 +11,7 @@ recorded before them. Heads that the model already has are kept, unless they hav
 
 examples:
   wavetell fit runs/encoder.safetensors --out runs/model.safetensors
+  wavetell fit runs/encoder.safetensors --level --out runs/level.safetensors
   wavetell fit runs/encoder.safetensors --labels 140 --out runs/few.safetensors
   wavetell fit runs/model.safetensors --data paper-air --live 8200 --window 1000 --out runs/air.safetensors
   wavetell fit runs/radio-encoder.safetensors --data radio --labels 100 --out runs/radio.safetensors
@@ -59,6 +60,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--window", type=int, default=100, help="samples an answer covers, of a stream or folder"
     )
     parser.add_argument("--hop", type=int, help="samples between answers of a stream; default the window")
+    parser.add_argument(
+        "--level", action="store_true", help="heads of frames see the log of the frame's RMS, too"
+    )
     parser.add_argument("--refuse", type=float, default=0.01, help="share of known signals called unknown")
     parser.add_argument("--unnormalised", action="store_true", help="the paper's 16-QAM with points +-1, +-3")
     parser.add_argument("--seed", type=int, default=0)
@@ -85,6 +89,8 @@ def run(args: argparse.Namespace) -> None:
         raise ConfigError(f"--live and --window must be multiples of the hop, {hop}")
     if args.data == "paper-air" and mode == "frame":
         raise ConfigError("--data paper-air is for streams; add --live 8200")
+    if args.level and (mode == "live" or args.data == "radio"):
+        raise ConfigError("--level is for frames; a stream's level is set by its front end")
     search = Search(kernel=args.kernel, refuse=args.refuse, seed=args.seed)
     if args.data == "radio":
         from training.heads.radio_fit import SEARCH, fit_radio
@@ -98,14 +104,15 @@ def run(args: argparse.Namespace) -> None:
         else:
             clients = paper_clients(args.labels or 2_800, 0, 0, PAPER[args.data], not args.unnormalised)
         classes = clients[0].signal.classes
-        identity = Identity("", classes, mode, args.window, hop, encoder_sha256(bundle.encoder))
-        embed = embedder(bundle, mode, args.window, hop)
+        identity = Identity("", classes, mode, args.window, hop, encoder_sha256(bundle.encoder), args.level)
+        embed = embedder(bundle, mode, args.window, hop, args.level)
         fits = fit_clients(clients, embed, identity, args.seed, past, search)
     elif isinstance(bundle.meta.front_end, BandSettings):
         name, like = args.head or Path(args.data).stem, choose_head(bundle, "", "live")
         fits = {name: fit_recordings(bundle, like, args.data, name, search, args.labels)}
     else:
-        fits = fit_frames(args, bundle, embedder(bundle, mode, args.window, hop), mode, search)
+        embed = embedder(bundle, mode, args.window, hop, args.level)
+        fits = fit_frames(args, bundle, embed, mode, search)
     suffix = "-live" if mode == "live" and args.data in PAPER else ""
     heads = {name + suffix: replace(fit.head, name=name + suffix) for name, fit in fits.items()}
     tried = HeadSearch(**{**asdict(search), "C": tuple(str(c) for c in search.C)})
@@ -165,5 +172,6 @@ def fit_frames(
     if args.labels:
         frames = frames.take(label_budget(frames.label, args.labels, args.seed))
     name, hop = args.head or Path(args.data).stem, args.hop or args.window
-    identity = Identity(name, frames.classes, mode, args.window, hop, encoder_sha256(bundle.encoder))
+    sha256 = encoder_sha256(bundle.encoder)
+    identity = Identity(name, frames.classes, mode, args.window, hop, sha256, args.level)
     return {name: fit_head(embed(frames.iq), frames.label, identity, search)}

@@ -13,7 +13,7 @@ and M80, the eighth moment, the first in which 8-PSK has a line. Gaussian noise 
 import numpy as np
 from numpy.typing import NDArray
 
-from streaming.agc import normalise
+from streaming.agc import log_rms, normalise
 from streaming.block import Samples
 
 
@@ -34,3 +34,8 @@ def cumulants(frames: Samples) -> NDArray[np.float32]:
     turning = np.stack([m20, c40, c41, c60, c61, m80], 1)  # (n, 6)
     still = np.stack([c42, c63, np.abs(r).mean(1), np.abs(m40), np.abs(m80)], 1)  # (n, 5)
     return np.concatenate([turning.real, turning.imag, still], 1).astype(np.float32)
+
+
+def cumulants_and_level(frames: Samples) -> NDArray[np.float32]:
+    """The same, and the logarithm of the frame's RMS, (n, 18)."""
+    return np.hstack([cumulants(frames), log_rms(np.ascontiguousarray(frames))])

@@ -1,7 +1,8 @@
 """How good a model is: accuracy by client and by SNR, confusion, and baselines.
 
-The baselines are the same heads on an untrained encoder and on cumulants, fitted on the same labels, and
-the likelihood limit. Test frames are drawn with seeds of their own, after everything was chosen.
+The baselines are the same heads on an untrained encoder and on cumulants, fitted on the same labels; the
+likelihood limit is in `training.evaluation.limit`. Test frames are drawn with seeds of their own, after
+everything was chosen.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,8 +20,8 @@ from streaming.level import LevelSettings
 from streaming.weights import AnyEncoder
 from training.datasets.synthetic import Client, SyntheticFrames, make_frames
 from training.evaluation.accuracy import Accuracy, mean_share
-from training.evaluation.cumulants import cumulants
-from training.evaluation.likelihood import known_scores, log_priors, marginal_scores
+from training.evaluation.cumulants import cumulants, cumulants_and_level
+from training.evaluation.likelihood import known_posteriors
 from training.heads.embed import Embeddings, embed_frames, embed_live
 from training.heads.fit import Fit, Identity, fit_head
 from training.heads.search import Search
@@ -91,11 +92,11 @@ def word(seed: int, number: int, purpose: int) -> int:
     return int(np.random.SeedSequence([seed, number, purpose]).generate_state(1, np.uint64)[0])
 
 
-def embedder(bundle: Bundle, mode: Mode, window: int, hop: int) -> Embed:
-    """The function from samples to embeddings in this mode."""
+def embedder(bundle: Bundle, mode: Mode, window: int, hop: int, level: bool = False) -> Embed:
+    """The function from samples to embeddings in this mode; with ``level`` a frame's log RMS is one entry."""
     encoder, front_end = bundle.encoder, bundle.meta.front_end
     if mode == "frame":
-        return lambda iq: embed_frames(encoder, iq)
+        return lambda iq: embed_frames(encoder, iq, level=level)
     if not isinstance(front_end, LevelSettings):
         raise ConfigError(f"model {bundle.name} finds emissions in a band; frames are not for it")
     agc_samples = front_end.agc_samples
@@ -149,7 +150,7 @@ def model_row(
         raise ConfigError(
             f"model {bundle.name} has no {mode} head {clients[0].name!r}; wavetell fit makes one"
         )
-    embed = embedder(bundle, mode, first.window, first.hop)
+    embed = embedder(bundle, mode, first.window, first.hop, first.level)
     name = "model" if mode == "frame" else f"model, live with {past} samples of past"
     return head_row(name, heads, clients, embed, seed, past)
 
@@ -157,13 +158,17 @@ def model_row(
 def untrained_row(encoder: AnyEncoder, clients: Sequence[Client], seed: int) -> Row:
     """Heads on an untrained encoder of the same shape, fitted on the same labels."""
     fresh = Encoder(encoder.shape, seed=seed)
-    return fitted_row("untrained encoder", clients, partial(embed_frames, fresh), seed)
+    name = f"untrained encoder, {encoder.shape.pooling} pooling"
+    return fitted_row(name, clients, partial(embed_frames, fresh), seed)
 
 
-def cumulant_row(clients: Sequence[Client], seed: int) -> Row:
-    """Heads on cumulants, fitted on the same labels."""
+def cumulant_row(clients: Sequence[Client], seed: int, level: bool = False) -> Row:
+    """Heads on cumulants, fitted on the same labels; with ``level`` they see the frame's log RMS, too."""
     # Few features separate nothing: beyond C = 100 a fit takes minutes.
-    return fitted_row("cumulants", clients, cumulants, seed, Search(C=(0.1, 1.0, 10.0, 100.0)))
+    search = Search(C=(0.1, 1.0, 10.0, 100.0))
+    if level:
+        return fitted_row("cumulants and level", clients, cumulants_and_level, seed, search)
+    return fitted_row("cumulants", clients, cumulants, seed, search)
 
 
 def fitted_row(
@@ -176,12 +181,11 @@ def fitted_row(
     return head_row(name, {client: fit.head for client, fit in fits.items()}, clients, embed, seed)
 
 
-def limit_row(clients: Sequence[Client], seed: int, most: int, known: bool = False) -> Row:
-    """The likelihood limit on the first `most` test frames of each client."""
+def known_row(clients: Sequence[Client], seed: int) -> Row:
+    """The best answers where gain, phase, carrier offset and SNR of every frame are given away."""
     answers = {}
     for number, client in enumerate(clients):
-        frames = fresh_frames(client, number, seed).take(slice(0, most))
-        scores = known_scores(client.signal, frames) if known else marginal_scores(client.signal, frames.iq)
-        said = (scores + log_priors(client.test)).argmax(1)
+        frames = fresh_frames(client, number, seed)
+        said = known_posteriors(client.signal, client.test, frames).argmax(1)
         answers[client.name] = Answers(said, frames.label, frames.snr_db)
-    return Row("limit, parameters known" if known else "likelihood limit", clients[0].signal.classes, answers)
+    return Row("limit, parameters known", clients[0].signal.classes, answers)

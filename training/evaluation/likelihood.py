@@ -1,64 +1,58 @@
-"""The likelihood limit of the synthetic set: what no classifier can beat.
+"""How likely each modulation makes a synthetic frame: the answers that no classifier can beat.
 
 Given gain A, phase, carrier offset and SNR the samples of a frame are independent: with y derotated by phase
 and carrier offset,
 
     log p(r) = sum_n log [ 1/M sum_s exp(-|y[n] - A s|^2 / v) / (pi v) ],      v = A^2 E|s|^2 / SNR
 
-The parameters are integrated out over the distributions that `training.datasets.synthetic` draws them
-from, and the best answer is the class with the largest prior times likelihood. The steps of the quadrature
-are about one standard deviation of each parameter's estimate, for which the midpoint rule on a smooth peak is
-nearly exact. A first pass, at the gain that the frame's power suggests, finds the cells of SNR, phase and
-offset that matter; only those are refined.
+The parameters are integrated out over the distributions that `training.datasets.synthetic` draws them from
+(`quadrature`). For frames that were divided by their RMS the gain is gone: what is left of a frame is the
+same for every gain, and the integral over the gain is with Haar's measure, dA / A.
+
+A first pass at the cells' centres and the gain that the frame's power suggests goes from low SNR to high: a
+carrier that a lower SNR rules out is ruled out more clearly by a higher one, which is what makes wide ranges
+of carrier offsets affordable. Cells that matter are refined, in the carrier and in the gain one after the
+other: their estimates are uncorrelated.
 
 >>> from training.datasets.synthetic import make_frames
 >>> frames = make_frames(Signal(snr_db=(10.0, 10.0)), (9, 9, 9, 9), seed=1)
->>> limit(Signal(snr_db=(10.0, 10.0)), (1, 1, 1, 1), frames).share > 0.9
+>>> bool((posteriors(Signal(snr_db=(10.0, 10.0)), (1, 1, 1, 1), frames.iq).argmax(1) == frames.label).all())
 True
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from streaming.block import Samples
+from training.datasets.augment import Level
 from training.datasets.synthetic import Signal, SyntheticFrames, constellation
-from training.evaluation.accuracy import Accuracy
+from training.evaluation.quadrature import Grid, Real, quadrature
 
-Real = NDArray[np.float64]
 Points = NDArray[np.complex128]
-KEEP = 9.0  # nats below a class's best cell at which a cell no longer matters
+Index = NDArray[np.int64]
+KEEP = 9.0  # nats below a frame's best cell at which a cell no longer matters
+REFINE = 6.0  # nats below it up to which a cell is refined; the others are as their centres say
 CHUNK = 40_000  # samples worked on at once: small enough for the cache
-SUB = 3  # fine nodes along each side of a cell
+FRAMES = 32  # searched at once
+GROUP = 10  # samples whose sums are multiplied before the logarithm: 8^10 is far from float32's end
 
 
-@dataclass(frozen=True)
-class Level:
-    """One SNR and one band of carrier offsets, cut into K cells of S carriers each."""
-
-    snr: float
-    log_weight: float  # prior of one fine carrier at this SNR
-    centre: NDArray[np.complex64]  # (K, N) conjugate carriers
-    fine: NDArray[np.complex64]  # (K, S, N)
-    log_gain: Real  # (J,) nodes about the gain that the power suggests
-
-
-def limit(signal: Signal, priors: Sequence[float], frames: SyntheticFrames, known: bool = False) -> Accuracy:
-    """The accuracy of the best answer on these frames.
-
-    With ``known`` the gain, phase, offset and SNR of every frame are given away: an upper bound.
-    """
-    scores = known_scores(signal, frames) if known else marginal_scores(signal, frames.iq)
-    return Accuracy.of((scores + log_priors(priors)).argmax(1) == frames.label)
-
-
-def posteriors(signal: Signal, priors: Sequence[float], iq: Samples) -> Real:
+def posteriors(signal: Signal, priors: Sequence[float], iq: Samples, level: Level = "raw") -> Real:
     """Class probabilities (n, classes) of frames with unknown parameters."""
-    scores = marginal_scores(signal, iq) + log_priors(priors)
+    return normalised(marginal_scores(signal, iq, level) + log_priors(priors))
+
+
+def known_posteriors(signal: Signal, priors: Sequence[float], frames: SyntheticFrames) -> Real:
+    """Class probabilities (n, classes) where gain, phase, offset and SNR are given away."""
+    return normalised(known_scores(signal, frames) + log_priors(priors))
+
+
+def normalised(scores: Real) -> Real:
+    """Logarithms up to a constant of each row as probabilities."""
     return np.asarray(np.exp(scores - logsumexp(scores, axis=1, keepdims=True)))
 
 
@@ -76,77 +70,127 @@ def known_scores(signal: Signal, frames: SyntheticFrames) -> Real:
     snr = 10 ** (frames.snr_db.astype(np.float64) / 10)
     gain = frames.gain.astype(np.float64)
     points = [constellation(name, signal.unit_power) for name in signal.classes]
-    return np.stack([log_likelihood(y, p, gain, snr) for p in points], 1)
-
-
-def marginal_scores(signal: Signal, iq: Samples) -> Real:
-    """log p(frame | class), (n, classes), the parameters integrated out."""
-    levels = list(quadrature(signal))
-    frames = max(1, CHUNK // (signal.samples * max(len(level.centre) for level in levels)))
-    return np.concatenate([score(signal, levels, iq[i : i + frames]) for i in range(0, len(iq), frames)])
-
-
-def score(signal: Signal, levels: list[Level], iq: Samples) -> Real:
-    """The marginal scores of a few frames."""
-    out = np.empty((len(iq), len(signal.classes)))
-    for c, name in enumerate(signal.classes):
-        points = constellation(name, signal.unit_power)
-        coarse = [first_pass(level, points, iq) for level in levels]  # (n, K) each
-        best = np.max([block.max(1) for block in coarse], 0)  # (n,)
-        frames, values = [], []
-        for level, block in zip(levels, coarse, strict=True):
-            frame, cell = np.nonzero(block > best[:, None] - KEEP)
-            frames.append(frame)
-            values.append(refine(signal, level, points, iq[frame], cell))
-        out[:, c] = logsumexp_by(np.concatenate(frames), np.concatenate(values), len(iq))
+    out = np.empty((len(y), len(points)))
+    for part in chunks(len(y), signal.samples):
+        for c, p in enumerate(points):
+            out[part, c] = log_likelihood(y[part], p, gain[part], snr[part])
     return out
 
 
-def logsumexp_by(group: NDArray[np.int64], value: Real, groups: int) -> Real:
-    """log of the summed exp of the values of each group."""
-    top = np.full(groups, -np.inf)
-    np.maximum.at(top, group, value)
-    total = np.zeros(groups)
-    np.add.at(total, group, np.exp(value - top[group]))
-    return np.asarray(top + np.log(total))
+def marginal_scores(signal: Signal, iq: Samples, level: Level = "raw") -> Real:
+    """log p(frame | class), (n, classes), the parameters integrated out."""
+    bands = quadrature(signal)
+    parts = [score(signal, bands, iq[i : i + FRAMES], level) for i in range(0, len(iq), FRAMES)]
+    return np.concatenate(parts) if parts else np.empty((0, len(signal.classes)))
 
 
-def first_pass(level: Level, points: Points, iq: Samples) -> Real:
-    """log p at each cell's centre and the suggested gain, (n, K)."""
-    y = (iq[:, None] * level.centre).reshape(-1, iq.shape[1])  # (n * K, N)
-    gain = np.repeat(suggested_gain(level, points, iq), len(level.centre))
-    return log_likelihood(y, points, gain, np.full(len(y), level.snr)).reshape(len(iq), -1)
+def score(signal: Signal, bands: list[list[Grid]], iq: Samples, level: Level) -> Real:
+    """The marginal scores of a few frames."""
+    out = np.empty((len(iq), len(signal.classes)))
+    for c, name in enumerate(signal.classes):
+        modulation = Modulation(signal, constellation(name, signal.unit_power), level)
+        found = [pair for grids in bands for pair in modulation.search(grids, iq)]
+        best = np.max([mass.max(1) for _, mass in found], 0)  # (n,)
+        refined, kept = np.zeros(len(iq)), np.zeros(len(iq))
+        for grid, mass in found:
+            frame, cell = np.nonzero(mass > best[:, None] - REFINE)
+            value = modulation.refine(grid, iq[frame], cell, mass[frame, cell])
+            np.add.at(refined, frame, np.exp(value - best[frame]))
+            np.add.at(kept, frame, np.exp(mass[frame, cell] - best[frame]))
+        every = np.sum([np.exp(mass - best[:, None]).sum(1) for _, mass in found], 0)
+        out[:, c] = best + np.log(refined) + np.log(every / kept)
+    return out
 
 
-def refine(signal: Signal, level: Level, points: Points, iq: Samples, cell: NDArray[np.int64]) -> Real:
-    """log of the integral over a cell of carriers and all gains, for pairs of frame and cell, (pairs,)."""
-    gain = suggested_gain(level, points, iq)[:, None] * np.exp(level.log_gain)  # (pairs, J)
-    weight = gain_weight(signal, level, gain)
-    if np.isfinite(signal.gain_max):
-        gain = np.column_stack([gain, np.full(len(iq), signal.gain_max)])
-        weight = np.column_stack([weight, np.full(len(iq), cut_mass(signal))])
-    out = np.empty(len(iq))
-    step = max(1, CHUNK // (level.fine.shape[1] * gain.shape[1] * iq.shape[1]))
-    for i in range(0, len(iq), step):
-        part = slice(i, i + step)
-        y = iq[part, None] * level.fine[cell[part]]  # (pairs, S, N)
-        pair, node = np.nonzero(weight[part] > 0)  # gains beyond the cut cost nothing
-        gains = np.repeat(gain[part][pair, node], y.shape[1])
-        value = log_likelihood(y[pair].reshape(len(gains), -1), points, gains, np.full(len(gains), level.snr))
-        value += np.repeat(np.log(weight[part][pair, node]), y.shape[1])
-        grid = np.full((len(y), gain.shape[1], y.shape[1]), -np.inf)
-        grid[pair, node] = value.reshape(len(pair), -1)
-        out[part] = logsumexp(grid, axis=(1, 2))
-    return out + level.log_weight
+@dataclass(frozen=True)
+class Modulation:
+    """One constellation that a frame may have, and whether the frame kept its level."""
+
+    signal: Signal
+    points: Points
+    level: Level
+
+    def search(self, grids: list[Grid], iq: Samples) -> list[tuple[Grid, Real]]:
+        """Each grid's cells' log mass by their centres, (n, K); -inf where a lower SNR ruled one out."""
+        found = []
+        best = np.full(len(iq), -np.inf)
+        alive, below = np.ones((len(iq), len(grids[0].cfo)), bool), grids[0]  # (n, C) offsets
+        for grid in grids:
+            phases = len(grid.centre) // len(grid.cfo)
+            frame, cell = np.nonzero(np.tile(alive[:, below.nearest(grid.cfo)], phases))
+            mass = np.full((len(iq), len(grid.centre)), -np.inf)
+            gain = self.first_gain(grid, iq)
+            for part in chunks(len(frame), iq.shape[1]):
+                rows = frame[part]
+                y = iq[rows] * grid.centre[cell[part]]
+                mass[rows, cell[part]] = log_likelihood(y, self.points, gain[rows], grid.snr)
+            mass += grid.log_weight + np.log(len(grid.sub))
+            best = np.maximum(best, mass.max(1))
+            alive = mass.reshape(len(iq), phases, -1).max(1) > best[:, None] - KEEP
+            alive[:, 1:] |= alive[:, :-1].copy()  # the next grid's cells lie across these' borders
+            alive[:, :-1] |= alive[:, 1:].copy()
+            below = grid
+            found.append((grid, mass))
+        return found
+
+    def refine(self, grid: Grid, iq: Samples, cell: Index, mass: Real) -> Real:
+        """log of the integral over a cell of carriers and all gains, for frames (pairs, N) and cells."""
+        out = np.empty(len(iq))
+        for part in chunks(len(iq), iq.shape[1] * max(len(grid.sub), len(grid.log_gain) + 1)):
+            y = iq[part] * grid.centre[cell[part]]
+            first = self.first_gain(grid, iq[part])
+            fine = (y[:, None] * grid.sub).reshape(-1, iq.shape[1])  # (pairs * S, N)
+            carriers = log_likelihood(fine, self.points, np.repeat(first, len(grid.sub)), grid.snr)
+            gain, weight = self.gains(grid, iq[part])
+            pair, node = np.nonzero(weight > 0)  # gains beyond the cut cost nothing
+            value = np.full(gain.shape, -np.inf)
+            value[pair, node] = log_likelihood(y[pair], self.points, gain[pair, node], grid.snr)
+            value[pair, node] += np.log(weight[pair, node])
+            out[part] = logsumexp(carriers.reshape(len(y), -1), axis=1) + logsumexp(value, axis=1)
+        return np.asarray(out - mass + 2 * grid.log_weight + np.log(len(grid.sub)))
+
+    def suggested_gain(self, grid: Grid, iq: Samples) -> Real:
+        """The gain at which a frame of this SNR has its power: E|r|^2 = A^2 E|s|^2 (1 + 1/SNR)."""
+        power = (np.abs(iq) ** 2).mean(1, dtype=np.float64)
+        return np.asarray(np.sqrt(power / (np.mean(np.abs(self.points) ** 2) * (1 + 1 / grid.snr))))
+
+    def first_gain(self, grid: Grid, iq: Samples) -> Real:
+        """The likeliest gain that there is, (n,)."""
+        gain = self.suggested_gain(grid, iq)
+        return gain if self.level == "rms" else np.minimum(gain, self.signal.gain_max)
+
+    def gains(self, grid: Grid, iq: Samples) -> tuple[Real, Real]:
+        """Nodes of the gain and their prior weights, (n, J) each."""
+        gain = self.suggested_gain(grid, iq)[:, None] * np.exp(grid.log_gain)
+        step = grid.log_gain[1] - grid.log_gain[0]
+        if self.level == "rms":
+            return gain, np.full(gain.shape, step)
+        scale, most = self.signal.rayleigh, self.signal.gain_max
+        if scale:
+            density = gain / scale**2 * np.exp(-(gain**2) / (2 * scale**2))  # Rayleigh's, below the cut
+            weight = np.where(gain < most, density * gain * step, 0.0)
+            at_cut = float(np.exp(-(most**2) / (2 * scale**2)))
+        else:
+            weight, at_cut = np.zeros(gain.shape), 1.0
+        if np.isfinite(most):
+            gain = np.column_stack([gain, np.full(len(iq), most)])
+            weight = np.column_stack([weight, np.full(len(iq), at_cut)])
+        return gain, weight
 
 
-def log_likelihood(y: Samples, points: Points, gain: Real, snr: Real) -> Real:
+def chunks(rows: int, samples: int) -> Iterator[slice]:
+    """Slices of rows of so many samples each that fit into the cache."""
+    step = max(1, CHUNK // samples)
+    return (slice(i, i + step) for i in range(0, rows, step))
+
+
+def log_likelihood(y: Samples, points: Points, gain: Real, snr: Real | float) -> Real:
     """log p of frames (n, N) derotated to phase 0, each with its gain and SNR; (n,).
 
     With every point s its mirror image -s is a point too: the pair makes exp(x) (1 + exp(-2 x)). I and Q of
     QAM are independent, and each is a mixture over its levels alone.
     """
-    kappa = snr / np.mean(np.abs(points) ** 2)  # A^2 / v
+    kappa = np.broadcast_to(snr / np.mean(np.abs(points) ** 2), gain.shape)  # A^2 / v
     variance = gain**2 / kappa
     if len(points) == 16:
         half = np.unique(points.real[points.real > 0]).astype(np.complex128)
@@ -162,79 +206,8 @@ def log_likelihood(y: Samples, points: Points, gain: Real, snr: Real) -> Real:
     top = x.max(0)
     x -= top
     mirror *= np.exp(x, out=x)
-    sums = top + np.log(mirror.sum(0))
+    sums = np.multiply.reduceat(mirror.sum(0), np.arange(0, x.shape[2], GROUP), axis=1)
     energy = (np.abs(y) ** 2).sum(1, dtype=np.float64)
     constant = y.shape[1] * np.log(np.pi * variance * len(points))
-    return np.asarray(sums.sum(1, dtype=np.float64) - constant - energy / variance)
-
-
-def suggested_gain(level: Level, points: Points, iq: Samples) -> Real:
-    """The gain at which a frame of this SNR has its power: E|r|^2 = A^2 E|s|^2 (1 + 1/SNR)."""
-    power = (np.abs(iq) ** 2).mean(1, dtype=np.float64)
-    return np.asarray(np.sqrt(power / (np.mean(np.abs(points) ** 2) * (1 + 1 / level.snr))))
-
-
-def gain_weight(signal: Signal, level: Level, gain: Real) -> Real:
-    """Rayleigh's density at the nodes below the cut, times their distance."""
-    if not len(level.log_gain):
-        return gain
-    step = level.log_gain[1] - level.log_gain[0]
-    density = gain / signal.rayleigh**2 * np.exp(-(gain**2) / (2 * signal.rayleigh**2))
-    return np.where(gain < signal.gain_max, density * gain * step, 0.0)
-
-
-def cut_mass(signal: Signal) -> float:
-    """The probability that the gain is cut."""
-    return float(np.exp(-(signal.gain_max**2) / (2 * signal.rayleigh**2))) if signal.rayleigh else 1.0
-
-
-def quadrature(signal: Signal) -> Iterator[Level]:
-    """Every SNR and band of carrier offsets, with steps that are fine enough for that SNR."""
-    N = signal.samples
-    index = np.arange(N) / N
-    weights = np.array([band.weight for band in signal.cfo])
-    for snr_db, snr_share in snr_nodes(*signal.snr_db, N):
-        snr = 10 ** (snr_db / 10)
-        phase, phase_sub = cells(*signal.phase, float(1.2 / np.sqrt(2 * N * snr)))
-        log_gain = gain_nodes(snr, N) if signal.rayleigh else np.empty(0)
-        for band, share in zip(signal.cfo, weights / weights.sum(), strict=True):
-            cfo, cfo_sub = cells(band.low, band.high, float(np.sqrt(6 / (N * snr)) / (2 * np.pi)))
-            angle = (phase[:, None, None] + 2 * np.pi * cfo[:, None] * index).reshape(-1, N)
-            sub = (phase_sub[:, None, None] + 2 * np.pi * cfo_sub[:, None] * index).reshape(-1, N)
-            if share > 0:
-                weight = snr_share * share / (len(angle) * len(sub))
-                centre, fine = np.exp(-1j * angle), np.exp(-1j * (angle[:, None] + sub))
-                yield Level(
-                    snr, np.log(weight), centre.astype(np.complex64), fine.astype(np.complex64), log_gain
-                )
-
-
-def gain_nodes(snr: float, samples: int) -> Real:
-    """Nodes of log gain about the suggested one, which is off by the scatter of noise and symbols."""
-    scatter = np.sqrt(((1 + 2 * snr) / (1 + snr) ** 2 + 0.32 * (snr / (1 + snr)) ** 2) / (4 * samples))
-    step = min(scatter, 1.2 / np.sqrt(2 * samples * snr))
-    side = np.ceil(3.5 * scatter / step)
-    return np.asarray(step * np.arange(-side, side + 1))
-
-
-def snr_nodes(low: float, high: float, samples: int) -> list[tuple[float, float]]:
-    """SNRs in dB that fill a range, and the share of the range that each stands for."""
-    if low == high:
-        return [(low, 1.0)]
-    edges = [low]
-    while edges[-1] < high:
-        snr = 10 ** (edges[-1] / 10)
-        edges.append(edges[-1] + 10 / np.log(10) * np.sqrt((1 + 2 / snr) / samples))
-    scaled = low + (np.array(edges) - low) * (high - low) / (edges[-1] - low)
-    return [((a + b) / 2, (b - a) / (high - low)) for a, b in pairwise(scaled.tolist())]
-
-
-def cells(low: float, high: float, step: float) -> tuple[Real, Real]:
-    """Midpoints of cells that fill a range, and the offsets of the fine nodes within a cell."""
-    fine = int(np.ceil((high - low) / step))
-    if fine <= 1:
-        return np.array([(low + high) / 2]), np.zeros(1)
-    count = -(-fine // SUB)
-    width = (high - low) / count
-    sub = width * ((np.arange(SUB) + 0.5) / SUB - 0.5)
-    return np.asarray(low + width * (np.arange(count) + 0.5), np.float64), sub
+    total = top.sum(1, dtype=np.float64) + np.log(sums).sum(1, dtype=np.float64)
+    return np.asarray(total - constant - energy / variance)

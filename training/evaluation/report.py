@@ -8,9 +8,12 @@ import numpy as np
 
 from streaming.bundle_meta import ClientAccuracy, EvaluationRow, SnrPoint
 from training.evaluation.evaluate import Row
+from training.evaluation.limit import LimitRow
+
+AnyRow = Row | LimitRow
 
 
-def as_text(rows: Sequence[Row]) -> str:
+def as_text(rows: Sequence[AnyRow]) -> str:
     """A table: one method per line, one client per column, accuracy in percent."""
     clients = list(rows[0].clients)
     width = max(len(row.name) for row in rows) + 2
@@ -25,7 +28,7 @@ def as_text(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
-def as_evaluation(rows: Sequence[Row]) -> dict[str, EvaluationRow]:
+def as_evaluation(rows: Sequence[AnyRow]) -> dict[str, EvaluationRow]:
     """Everything, for programs and for a bundle."""
     return {
         row.name: EvaluationRow(
@@ -43,7 +46,7 @@ def as_evaluation(rows: Sequence[Row]) -> dict[str, EvaluationRow]:
     }
 
 
-def write_csv(rows: Sequence[Row], folder: Path) -> None:
+def write_csv(rows: Sequence[AnyRow], folder: Path) -> None:
     """accuracy.csv, snr.csv and confusion.csv."""
     tables: dict[str, list[list[object]]] = {
         "accuracy.csv": [["method", "client", "accuracy", "low", "high", "frames", "refused"]],
@@ -63,7 +66,7 @@ def write_csv(rows: Sequence[Row], folder: Path) -> None:
             csv.writer(file).writerows(lines)
 
 
-def write_pictures(rows: Sequence[Row], folder: Path) -> None:
+def write_pictures(rows: Sequence[AnyRow], folder: Path) -> None:
     """snr.png, accuracy against SNR for every method, and confusion.png of the first one."""
     import matplotlib
 

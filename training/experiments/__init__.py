@@ -12,7 +12,7 @@ from pathlib import Path
 from streaming.errors import ConfigError
 from training.experiments import complexity, distributions, mobility, rates
 from training.experiments.cases import Case, missing
-from training.experiments.cells import Cell, cached, commit, machine
+from training.experiments.cells import LIMITS, Cell, cached, commit, machine
 from training.experiments.output import Found, write_table
 from training.experiments.runner import OnProgress, run_cells
 from training.experiments.scale import SCALES, Scale, find_scale
@@ -115,7 +115,7 @@ def run_table(table: Table, settings: Settings) -> list[Path]:
     found: Found = {}
     for column in columns:
         for method in chosen_methods(table, column, settings):
-            cells = [cell_of(method, column, seed, settings) for seed in seeds(settings)]
+            cells = [cell_of(method, column, seed, settings) for seed in seeds(method, settings)]
             results = [cached(cell, settings.folder / "cache") for cell in cells]
             there = [result for result in results if result is not None]
             if there:
@@ -162,7 +162,7 @@ def table_cells(table: Table, settings: Settings) -> list[Cell]:
         cell_of(method, column, seed, settings)
         for column in columns_of(table, settings)
         for method in chosen_methods(table, column, settings)
-        for seed in seeds(settings)
+        for seed in seeds(method, settings)
     ]
 
 
@@ -188,8 +188,10 @@ def chosen_methods(table: Table, column: Column, settings: Settings) -> tuple[st
     )
 
 
-def seeds(settings: Settings) -> range:
-    """The seeds, one after the other."""
+def seeds(method: str, settings: Settings) -> range:
+    """The seeds, one after the other; a limit has none."""
+    if method in LIMITS:
+        return range(1)
     return range(settings.first_seed, settings.first_seed + settings.seeds)
 
 

@@ -19,7 +19,10 @@ import numpy as np
 
 from streaming.checked import as_json
 from streaming.files import write_whole
+from training.datasets.augment import Level
+from training.datasets.synthetic import paper_clients
 from training.evaluation.evaluate import Answers, Row
+from training.evaluation.limit import LimitRow, limit_row
 from training.evaluation.report import as_evaluation
 from training.experiments.cases import FILES, Case, open_case
 from training.experiments.scale import Scale
@@ -28,10 +31,13 @@ from training.methods.base import Budget
 from training.methods.track import Track
 from training.pretraining.recipes import RECIPES
 
-FAMILY = {"cssl-tuned": "cssl", "cssl-frozen": "cssl"}  # methods that share their pretraining
-RECIPE = {"fedssl-amc": "paper", "wavetell": "wavetell"}
+# Methods that share their pretraining.
+FAMILY = {"cssl-tuned": "cssl", "cssl-frozen": "cssl", "wavetell-level": "wavetell"}
+RECIPE = {"fedssl-amc": "paper"} | dict.fromkeys(("wavetell", "wavetell-level", "zero-steps"), "wavetell")
 PRETRAINING = ("pretrain_rounds", "pretrain_steps", "pretrain_batch", "rate", "level", "recipe_share")
 LABELS_DO = ("labels",)  # what of a case its pretraining does not see
+LIMITS: dict[str, Level] = {"limit": "raw", "limit-level-free": "rms"}
+DRAWN = ("heterogeneity", "unit_power")  # what of a case a limit depends on
 
 
 @dataclass(frozen=True)
@@ -53,8 +59,11 @@ class Cell:
         return replace(budget, **dict(self.changes))
 
     def identity(self) -> dict[str, Any]:
-        """Everything that decides the result."""
+        """Everything that decides the result; of a limit neither labels nor budget nor seed do."""
         scale = self.scale
+        if self.method in LIMITS:
+            case = {name: value for name, value in asdict(self.case).items() if name in DRAWN}
+            return {"method": self.method, "case": case, "frames": self.budget.limit_frames}
         known: dict[str, Any] = {
             "method": self.method,
             "case": asdict(self.case),
@@ -73,6 +82,8 @@ class Cell:
     def pretraining(self) -> dict[str, Any]:
         """Everything that decides its pretraining."""
         known = self.identity()
+        if self.method in LIMITS:
+            return known
         case = {name: value for name, value in known["case"].items() if name not in LABELS_DO}
         budget = {name: known["budget"][name] for name in PRETRAINING}
         family = FAMILY.get(self.method, self.method)
@@ -101,22 +112,12 @@ def run_cell(cell: Cell, cache: Path) -> dict[str, Any]:
     if found is not None:
         return found
     started, cpu = time.monotonic(), time.process_time()
-    opened = open_case(cell.case, cell.scale, cell.seed, cell.data)
     training = cache / f"{cell.key}.safetensors"
     track = Track(training, cache / f"pretraining-{digest(cell.pretraining())}.safetensors", cell.scale.look)
-    method = METHODS[cell.method]()
-    method.fit(opened.clients, cell.budget, cell.seed, track)
-    tests = [client.validation for client in opened.clients] if cell.trial else opened.tests
-    if cell.method == "limit":
-        tests = [test.take(slice(0, cell.budget.limit_frames)) for test in tests]
-    answers = {
-        client.name: Answers(method.predict(i, test.iq), test.label, test.snr_db)
-        for i, (client, test) in enumerate(zip(opened.clients, tests, strict=True))
-    }
-    row = Row(method.title, opened.clients[0].classes, answers)
+    row = limit(cell) if cell.method in LIMITS else answers(cell, track)
     result = {
         "cell": cell.identity(),
-        "result": as_json(as_evaluation([row])[method.title]),
+        "result": as_json(as_evaluation([row])[row.name]),
         "curve": track.curve,
         "seconds": round(time.monotonic() - started, 1),
         "cpu_seconds": round(time.process_time() - cpu, 1),
@@ -127,6 +128,26 @@ def run_cell(cell: Cell, cache: Path) -> dict[str, Any]:
     write_whole(cache / f"{cell.key}.json", json.dumps(result, default=as_number).encode())
     training.unlink(missing_ok=True)
     return dict(json.loads(json.dumps(result, default=as_number)))
+
+
+def answers(cell: Cell, track: Track) -> Row:
+    """What the method says after its training."""
+    opened = open_case(cell.case, cell.scale, cell.seed, cell.data)
+    method = METHODS[cell.method]()
+    method.fit(opened.clients, cell.budget, cell.seed, track)
+    tests = [client.validation for client in opened.clients] if cell.trial else opened.tests
+    said = {
+        client.name: Answers(method.predict(i, test.iq), test.label, test.snr_db)
+        for i, (client, test) in enumerate(zip(opened.clients, tests, strict=True))
+    }
+    return Row(method.title, opened.clients[0].classes, said)
+
+
+def limit(cell: Cell) -> LimitRow:
+    """The limit of the case's clients."""
+    case = cell.case
+    clients = paper_clients(heterogeneity=case.heterogeneity, unit_power=case.unit_power)
+    return limit_row(clients, LIMITS[cell.method], cell.budget.limit_frames)
 
 
 def as_number(value: object) -> float:

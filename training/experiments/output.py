@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
+from training.datasets.augment import Level
+from training.experiments.cells import LIMITS
 from training.experiments.summary import Result, Summary, by_snr, confusion, summarise
-from training.experiments.tables import Column, Table
+from training.experiments.tables import RAW, Column, Table, level_of
 from training.methods import METHODS
 
 Found = dict[tuple[str, str], list[Result]]  # method, column title -> a cell for each seed
@@ -39,9 +41,10 @@ def published(table: Table, method: str, column: int) -> float | None:
     return None if numbers is None else numbers[column]
 
 
-def limit_of(table: Table, found: Found, column: Column) -> Summary | None:
-    """The column's limit."""
-    cells = found.get(("limit", column.title))
+def limit_of(found: Found, column: Column, level: Level) -> Summary | None:
+    """The column's limit for methods that see the frames at this level."""
+    name = next(name for name, of in LIMITS.items() if of == level)
+    cells = found.get((name, column.title))
     return summarise(cells, column.client) if cells else None
 
 
@@ -53,10 +56,10 @@ def write_csv(table: Table, found: Found, path: Path) -> None:
             ["method", "column", "paper", "ours", "half_width_95", "seed_sd", "seeds", "test_frames", "limit"]
         )
         for i, column in enumerate(table.columns):
-            limit = limit_of(table, found, column)
             for name in table.methods:
                 if (name, column.title) in found:
                     s = summarise(found[name, column.title], column.client)
+                    limit = limit_of(found, column, level_of(name, column))
                     numbers = [f"{value:.2f}" for value in (s.mean, s.half, s.spread)]
                     above = "" if limit is None else f"{limit.mean:.2f}"
                     paper = published(table, name, i)
@@ -75,7 +78,7 @@ def markdown(table: Table, found: Found) -> str:
     ]
     heads = []
     for _, column in shown:
-        limit = limit_of(table, found, column)
+        limit = limit_of(found, column, "raw" if column.changes == RAW else "rms")
         above = "" if limit is None else f" (limit {limit.mean:.1f} ± {limit.half:.1f})"
         heads += [f"{column.title}: paper", f"ours{above}"]
     lines = ["| method | " + " | ".join(heads) + " |", "|---" * (1 + len(heads)) + "|"]
@@ -153,7 +156,7 @@ def draw_snr(cells: dict[str, list[Result]], title: str, path: Path) -> Path:
     for number, (name, results) in enumerate(cells.items()):
         points = by_snr(results)
         if points:
-            style = "k--" if name == "limit" else ".-" if number < 10 else ".:"
+            style = "k--" if name in LIMITS else ".-" if number < 10 else ".:"
             axes.plot(
                 [snr for snr, _ in points],
                 [100 * accuracy.share for _, accuracy in points],

@@ -18,7 +18,7 @@ from training.experiments.tables import LEARNT
 from training.methods import METHODS
 
 SEED = 1_000
-OWN = ("pmsgd", "wavetell")  # choose or bring their own
+OWN = ("pmsgd", "wavetell", "wavetell-level")  # choose or bring their own
 SHORT = {"rounds": 2, "pretrain_rounds": 3, "pretrain_steps": 3, "tune_epochs": 2}  # at every scale
 
 

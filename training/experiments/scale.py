@@ -33,7 +33,6 @@ class Scale:
     validation: int = 500
     look: int = 1  # rounds between two looks at validation frames
     tuned: bool = True  # with the chosen learning rates
-    limit_frames: int = 1_000  # test frames per client and seed for the likelihood limit
     recipe_share: float = 1.0  # of the steps of wavetell's recipe: as much time as the others have
 
     def budget_for(self, method: str, measured: bool) -> Budget:
@@ -41,10 +40,8 @@ class Scale:
         budget = self.budget
         if measured:
             budget = replace(budget, rounds=self.measured[0], epochs=self.measured[1])
-        if method == "wavetell":
+        if method in ("wavetell", "wavetell-level"):
             return replace(budget, recipe_share=self.recipe_share)
-        if method == "limit":
-            return replace(budget, limit_frames=self.limit_frames)
         return replace(budget, rate=CHOSEN.get(method, budget.rate)) if self.tuned else budget
 
 
@@ -80,10 +77,8 @@ SCALES = {
             tune_epochs=10,
             search=QUICK,
             search_labels=1_400,
-            limit_frames=300,
         ),
         measured=(4, 2),
-        limit_frames=300,
         recipe_share=0.4,
         unlabelled=0.1,
         test=1_700,
@@ -101,9 +96,9 @@ SCALES = {
             pretrain_batch=4,
             tune_epochs=2,
             search=Search(C=(1.0,), gamma=(1.0,), folds=2),
+            limit_frames=14,
         ),
         measured=(2, 1),
-        limit_frames=2,
         recipe_share=0.002,
         labels=0.01,
         unlabelled=0.0005,

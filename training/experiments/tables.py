@@ -3,19 +3,25 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from training.datasets.augment import Level
 from training.datasets.partition import PAPER_CLUSTERS
 from training.experiments import published
 from training.experiments.cases import Case
+from training.experiments.cells import LIMITS
 from training.experiments.published import Numbers
 from training.methods import METHODS
 from training.methods.precision import Precision
 
 Figure = Literal["snr", "confusion"]
 EVERY = tuple(METHODS)
-LEARNT = tuple(name for name in EVERY if name not in ("untrained", "cumulants", "limit"))
+CONTROLS = ("zero-steps", "untrained", "cumulants", "cumulants-level")
+SEES_LEVEL = ("wavetell-level", "cumulants-level")
+LEARNT = tuple(name for name in EVERY if name not in (*CONTROLS, *LIMITS))
 NO_CSSL = tuple(name for name in EVERY if not name.startswith("cssl"))
 BUDGETS = (2_800, 4_200, 7_000, 9_800, 14_000)
 ALPHAS = (0.05, 0.1, 0.25, 0.375, 0.5, 0.625, 1.0)
+RAW = (("level", "raw"),)
+OWN_LEVEL = ("cumulants", "dae")  # divide frames by their RMS whatever the budget says
 MIXED: tuple[Precision, ...] = ("float32", "float16", "int8", "int8")
 
 
@@ -63,6 +69,21 @@ TABLES = {
             published=published.ACCURACY,
         ),
         Table(
+            "limits",
+            "what no classifier can beat, for every synthetic table, with the frames' level and without",
+            (
+                Column("synthetic", Case()),
+                Column("16-QAM of +-1 and +-3", Case(unit_power=False)),
+                *(
+                    Column(f"client {i + 1}{more}", Case(heterogeneity="snr", unit_power=unit), i)
+                    for more, unit in (("", True), (", loud 16-QAM", False))
+                    for i in range(4)
+                ),
+                Column("carrier offsets", Case(heterogeneity="cfo")),
+            ),
+            tuple(LIMITS),
+        ),
+        Table(
             "labels",
             "accuracy against the number of labels per client, synthetic set",
             SYNTHETIC,
@@ -70,15 +91,23 @@ TABLES = {
         ),
         Table(
             "snr-clients",
-            "clients with different SNRs, synthetic set, 14,000 labels; then with 16-QAM of +-1 and +-3",
+            "clients with different SNRs, synthetic set, 14,000 labels; then with 16-QAM of +-1 and +-3, and "
+            "with frames that keep their level",
             tuple(
-                Column(f"client {i + 1}{more}", Case(labels=14_000, heterogeneity="snr", unit_power=unit), i)
-                for more, unit in (("", True), (", raw 16-QAM", False))
+                Column(
+                    f"client {i + 1}{more}", Case(labels=14_000, heterogeneity="snr", unit_power=unit), i, raw
+                )
+                for more, unit, raw in (
+                    ("", True, ()),
+                    (", loud 16-QAM", False, ()),
+                    (", raw level", True, RAW),
+                    (", loud 16-QAM, raw level", False, RAW),
+                )
                 for i in range(4)
             ),
             NO_CSSL,  # its pairs need clear frames, which three of the clients do not have
             # The paper does not say which 16-QAM it has; some of its numbers exceed the limit of unit power.
-            published={name: row * 2 for name, row in published.SNR_CLIENTS.items()},
+            published={name: row * 4 for name, row in published.SNR_CLIENTS.items()},
         ),
         Table(
             "cfo",
@@ -87,9 +116,8 @@ TABLES = {
                 Column(thousands(labels), Case(labels=labels, heterogeneity="cfo"))
                 for labels in (2_800, 14_000)
             ),
-            tuple(name for name in EVERY if name != "limit"),  # seconds per frame: see wavetell evaluate
-            ("snr",),
-            published.CFO,
+            figures=("snr",),
+            published=published.CFO,
         ),
         Table(
             "precision",
@@ -133,31 +161,40 @@ TABLES = {
             "what the sources leave open and might explain a difference, synthetic set, 2,800 labels",
             (
                 Column("as in the tables", Case()),
-                Column("raw level", Case(), changes=(("level", "raw"),)),
+                Column("raw level", Case(), changes=RAW),
                 Column("16-QAM of +-1 and +-3", Case(unit_power=False)),
+                Column("16-QAM of +-1 and +-3, raw level", Case(unit_power=False), changes=RAW),
                 Column("averaged classifiers", Case(), changes=(("federated", True),)),
                 Column("SGD at 0.1", Case(), changes=(("optimiser", "sgd"), ("rate", 0.1))),
             ),
             (
                 *("fedavg", "fedeamc", "feddyn", "fedrep", "simcse"),
-                *("semiamc", "dae", "cssl-tuned", "cssl-frozen", "cumulants"),
+                *("semiamc", "dae", "cssl-tuned", "cssl-frozen"),
+                *("cumulants", "cumulants-level", *LIMITS),
             ),
         ),
     )
 }
 
 
+def level_of(method: str, column: Column) -> Level:
+    """What a method sees of a column's frames, and which limit it therefore has."""
+    if method in LIMITS:
+        return LIMITS[method]
+    return "raw" if method in SEES_LEVEL or (column.changes == RAW and method not in OWN_LEVEL) else "rms"
+
+
 def methods_of(table: Table, column: Column) -> tuple[str, ...]:
     """The methods that a column has.
 
-    The limit is known for synthetic frames only, cumulants and DAE set their own level, few methods have
+    Limits are known for synthetic frames only, cumulants and DAE set their own level, few methods have
     classifiers that could be averaged, and few sources have another optimiser.
     """
-    names = [name for name in table.methods if name != "limit" or not column.case.measured]
+    names = [name for name in table.methods if name not in LIMITS or not column.case.measured]
     if dict(column.changes).get("federated"):
         names = [name for name in names if name in ("semiamc", "dae", "cssl-tuned", "cssl-frozen")]
     if "optimiser" in dict(column.changes):
         names = [name for name in names if name in ("fedavg", "feddyn")]
-    if "level" in dict(column.changes):
-        names = [name for name in names if name not in ("cumulants", "dae")]
+    if column.changes == RAW:
+        names = [name for name in names if name not in (*OWN_LEVEL, *SEES_LEVEL, "limit-level-free")]
     return tuple(names)

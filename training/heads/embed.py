@@ -7,7 +7,7 @@ past goes through the AGC, the engine and the window, and the embedding of its l
 import numpy as np
 from numpy.typing import NDArray
 
-from streaming.agc import Agc, normalise
+from streaming.agc import Agc, log_rms, normalise
 from streaming.block import Samples
 from streaming.engine import open_engine
 from streaming.errors import InputError
@@ -20,14 +20,16 @@ SLICE = 64  # frames encoded at once: a layer's GEMM then stays in the cache
 STREAMS = 16  # streams pushed in one call
 
 
-def embed_frames(encoder: AnyEncoder, iq: Samples, what: str = "encoding frames") -> Embeddings:
-    """Frames (n, N) to embeddings (n, outputs), each from an empty state."""
+def embed_frames(
+    encoder: AnyEncoder, iq: Samples, what: str = "encoding frames", level: bool = False
+) -> Embeddings:
+    """Frames (n, N) to embeddings (n, outputs), each from an empty state, and with ``level`` the log RMS."""
     out = np.empty((len(iq), encoder.shape.outputs), np.float32)
     with Progress(what, len(iq)) as progress:
         for i in range(0, len(iq), SLICE):
             out[i : i + SLICE] = encoder.encode(normalise(iq[i : i + SLICE]), SLICE)
             progress.to(min(i + SLICE, len(iq)))
-    return out
+    return np.hstack([out, log_rms(iq)]) if level else out
 
 
 def embed_live(

@@ -26,6 +26,7 @@ from training.heads.search import PATIENCE, Labels, Real, Search, choose, kernel
 log = logging.getLogger(__name__)
 MOST = 10_000
 SURE = 0.75  # an answer this probable is reported even where all labels of a few recordings were clearer
+LEVEL = 0.35  # weight of the level, of the root of the number of other entries
 ENCODED = 0.3  # weight of an encoder output where a feature has 1; chosen on validation signals
 
 
@@ -39,6 +40,7 @@ class Identity:
     window: int
     hop: int
     encoder_sha256: str
+    level: bool = False  # the last entry of an embedding is the log of the frame's RMS
 
 
 @dataclass(frozen=True)
@@ -63,9 +65,13 @@ def fit_head(
     """The best head of the search, fitted on these labels (n,) of embeddings (n, D).
 
     Classes without a label are left out of the head: a station answers only what it was taught. ``weights``
-    (D,) weigh the standardised entries of an embedding.
+    (D,) weigh the standardised entries of an embedding. One level among hundreds of outputs would not count:
+    it weighs as much as a fixed share of them.
     """
     search = search or Search()
+    if identity.level:
+        weights = np.ones(embeddings.shape[1]) if weights is None else weights
+        weights = np.append(weights[:-1], max(1.0, LEVEL * np.sqrt(len(weights) - 1)))
     embeddings, labels, classes = checked(embeddings, labels, identity, search)
     mean = embeddings.mean(0, dtype=np.float64)
     scale = embeddings.std(0, dtype=np.float64)
@@ -97,6 +103,7 @@ def fit_head(
         intercept=machine.intercept,
         calibration=calibration,
         calibration_bias=bias,
+        level=identity.level,
     )
     log.info("head %s: C %g, gamma %g, held-out accuracy %.4f", identity.name, C, head.gamma, right)
     chosen = probabilities[np.arange(len(labels)), labels]

@@ -59,11 +59,11 @@ class Budget:
     level: Level = "rms"  # of the frames
     federated: bool = False  # such classifiers are averaged too
     recipe_share: float = 1.0  # of the steps of wavetell's recipe
-    limit_frames: int = 1_000  # test frames per client for the likelihood limit
+    limit_frames: int | None = None  # per client for the likelihood limit; None: for 0.4 points
 
     def __post_init__(self) -> None:
         whole = ("rounds", "epochs", "batch", "pretrain_rounds", "pretrain_steps", "pretrain_batch")
-        for name in (*whole, "tune_epochs", "limit_frames"):
+        for name in (*whole, "tune_epochs"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"budget.{name} is {getattr(self, name)}; it must be at least 1")
         if not self.rate > 0 or not 0 < self.recipe_share <= 1:

@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import ClassVar
 
 from streaming.block import Samples
-from training.evaluation.cumulants import cumulants
+from training.evaluation.cumulants import cumulants, cumulants_and_level
+from training.heads.embed import Embeddings
 from training.methods.base import Budget, ClientFrames, Labels
 from training.methods.svm import Machines
 from training.methods.track import Track
@@ -18,11 +19,27 @@ class CumulantSvm:
 
     title: ClassVar[str] = "cumulants + SVM"
 
+    @staticmethod
+    def features(frames: Samples) -> Embeddings:
+        """What the machines see."""
+        return cumulants(frames)
+
     def fit(self, clients: Sequence[ClientFrames], budget: Budget, seed: int, track: Track) -> None:
         """The machines."""
         search = replace(budget.search, C=tuple(C for C in budget.search.C if C <= LARGEST_C))
-        self.machines = Machines(clients, cumulants, budget, seed, search)
+        self.machines = Machines(clients, self.features, budget, seed, search)
 
     def predict(self, client: int, frames: Samples) -> Labels:
         """What the client's machine says."""
         return self.machines.predict(client, frames)
+
+
+class CumulantLevelSvm(CumulantSvm):
+    """The same with an eighteenth: the level."""
+
+    title: ClassVar[str] = "cumulants and level + SVM"
+
+    @staticmethod
+    def features(frames: Samples) -> Embeddings:
+        """What the machines see."""
+        return cumulants_and_level(frames)

@@ -6,11 +6,13 @@ any loss.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from streaming.agc import log_rms
 from streaming.block import Samples
 from streaming.encoder import Encoder
 from training.datasets.augment import Level, at_level
@@ -55,10 +57,14 @@ def pretrain_recipe(recipe: Recipe, clients: Sequence[ClientFrames], seed: int, 
 
     rounds.run(recipe.rounds, local, track, judge)
     model.load(rounds.shared)
+    return settled(model.encoder, recipe, frames)
+
+
+def settled(encoder: Encoder, recipe: Recipe, frames: Sequence[Samples]) -> Encoder:
+    """The encoder with the recipe's last step, on each client's frames at the recipe's level."""
     if recipe.canonical is not None:
-        parts = ((f"{i:04}", x[:AGREE]) for i, x in enumerate(frames))
-        settle(model.encoder, parts, recipe.canonical)
-    return model.encoder
+        settle(encoder, ((f"{i:04}", x[:AGREE]) for i, x in enumerate(frames)), recipe.canonical)
+    return encoder
 
 
 def pretrain_network(
@@ -100,11 +106,12 @@ def pretrain_network(
     network.eval()
 
 
-def embedder(encoder: Encoder, level: Level) -> Embed:
+def embedder(encoder: Encoder, level: Level, sees_level: bool = False) -> Embed:
     """Frames to embeddings, as the encoder was trained."""
 
     def embed(frames: Samples) -> Embeddings:
-        return encoder.encode(at_level(frames, level), 64)
+        outputs = encoder.encode(at_level(frames, level), 64)
+        return np.hstack([outputs, log_rms(frames)]) if sees_level else outputs
 
     return embed
 
@@ -112,10 +119,13 @@ def embedder(encoder: Encoder, level: Level) -> Embed:
 class EncoderSvm(ABC):
     """The causal encoder, pretrained somehow, with a machine for each client."""
 
+    sees_level: ClassVar[bool] = False  # the machines see the log of the frame's RMS, too
+
     def fit(self, clients: Sequence[ClientFrames], budget: Budget, seed: int, track: Track) -> None:
         """Pretrain, then fit the machines."""
         encoder = self.pretrain(clients, budget, seed, track)
-        self.machines = Machines(clients, embedder(encoder, budget.level), budget, seed)
+        embed = embedder(encoder, budget.level, self.sees_level)
+        self.machines = Machines(clients, embed, budget, seed, level=self.sees_level)
 
     def predict(self, client: int, frames: Samples) -> Labels:
         """What the client's machine says."""

@@ -33,9 +33,10 @@ class Machines:
         budget: Budget,
         seed: int,
         search: Search | None = None,
+        level: bool = False,
     ) -> None:
         self.embed = embed
-        self.fitted = [machine(client.labelled, embed, budget, seed, search) for client in clients]
+        self.fitted = [machine(client.labelled, embed, budget, seed, search, level) for client in clients]
 
     def predict(self, client: int, frames: Samples) -> Labels:
         """Class indices (n,)."""
@@ -47,9 +48,17 @@ class Machines:
 
 
 def machine(
-    frames: Frames, embed: Embed, budget: Budget, seed: int, search: Search | None = None
+    frames: Frames,
+    embed: Embed,
+    budget: Budget,
+    seed: int,
+    search: Search | None = None,
+    level: bool = False,
 ) -> tuple[Head, Labels] | int:
-    """A head and the class of each of its outputs; or the one class that a client knows."""
+    """A head and the class of each of its outputs; or the one class that a client knows.
+
+    With ``level`` the last entry of an embedding is the level.
+    """
     counts = frames.counts()
     known = np.flatnonzero(counts >= 2)  # a single label cannot be cross-validated
     if len(known) < 2:
@@ -59,7 +68,7 @@ def machine(
         frames = frames.take(label_budget(frames.label, MOST, seed))
     search = search or budget.search
     samples = frames.iq.shape[1]
-    identity = Identity("client", frames.classes, "frame", samples, samples, "")
+    identity = Identity("client", frames.classes, "frame", samples, samples, "", level)
     x, y = embed(frames.iq), frames.label
     if budget.search_labels is not None and budget.search_labels < len(y):
         rows = label_budget(y, max(budget.search_labels, 2 * len(known)), seed)

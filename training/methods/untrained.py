@@ -1,4 +1,8 @@
-"""For perspective: the encoder as it is drawn at random, with local SVMs. Pretraining must beat it."""
+"""For perspective: the paper's encoder as it is drawn at random, with local SVMs.
+
+What a recipe with the same pooling and initialisation adds is its pretraining; `wavetell` has others, and a
+control of its own (`training.methods.wavetell.ZeroSteps`).
+"""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -13,7 +17,7 @@ from training.methods.track import Track
 class Untrained(EncoderSvm):
     """No pretraining."""
 
-    title: ClassVar[str] = "untrained encoder + SVM"
+    title: ClassVar[str] = "untrained: usual initialisation, max pooling + SVM"
 
     def pretrain(self, clients: Sequence[ClientFrames], budget: Budget, seed: int, track: Track) -> Encoder:
         """The seed's encoder."""

@@ -1,6 +1,8 @@
-"""wavetell's own recipe on the same encoder (docs/pretraining.md), with local SVMs.
+"""wavetell's own recipe on the same encoder (docs/pretraining.md), with local SVMs, and its controls.
 
-It is taken as it is: `recipe_share` shortens its rounds where time is short, nothing else changes.
+It is taken as it is: `recipe_share` shortens its rounds where time is short, nothing else changes. Without
+any step its focused initialisation, mean pooling and canonical outputs are left: what training adds is the
+difference to that.
 """
 
 from collections.abc import Sequence
@@ -8,10 +10,12 @@ from dataclasses import replace
 from typing import ClassVar
 
 from streaming.encoder import Encoder
+from training.datasets.augment import at_level
 from training.methods.base import Budget, ClientFrames
-from training.methods.pretrained import EncoderSvm, pretrain_recipe
+from training.methods.pretrained import EncoderSvm, pretrain_recipe, settled
 from training.methods.track import Track
 from training.pretraining.recipes import RECIPES, Recipe
+from training.pretraining.trainer import Model
 
 
 class Wavetell(EncoderSvm):
@@ -23,6 +27,25 @@ class Wavetell(EncoderSvm):
         """As the recipe says."""
         recipe = shortened(RECIPES["wavetell"], budget.recipe_share)
         return pretrain_recipe(replace(recipe, level=budget.level), clients, seed, track)
+
+
+class WavetellLevel(Wavetell):
+    """The same encoder, and machines that see the level."""
+
+    title: ClassVar[str] = "wavetell, SVMs see the level"
+    sees_level: ClassVar[bool] = True
+
+
+class ZeroSteps(EncoderSvm):
+    """The recipe without a single step."""
+
+    title: ClassVar[str] = "zero steps: focused initialisation, mean pooling, canonical outputs + SVM"
+
+    def pretrain(self, clients: Sequence[ClientFrames], budget: Budget, seed: int, track: Track) -> Encoder:
+        """The initialisation and the last step."""
+        recipe = replace(RECIPES["wavetell"], level=budget.level)
+        frames = [at_level(client.unlabelled.iq, recipe.level) for client in clients]
+        return settled(Model(recipe, seed).encoder, recipe, frames)
 
 
 def shortened(recipe: Recipe, share: float) -> Recipe:

@@ -15,7 +15,8 @@ from streaming.level import LevelSettings
 from streaming.shape import EncoderShape
 from training.datasets.synthetic import Signal, make_frames, paper_clients
 from training.evaluation.accuracy import Accuracy
-from training.evaluation.evaluate import Answers, Row, fresh_frames, labelled_frames, limit_row
+from training.evaluation.evaluate import Answers, Row, fresh_frames, labelled_frames
+from training.evaluation.limit import limit_row
 from training.heads.embed import embed_frames, embed_live
 
 SHAPE = EncoderShape(channels=6, depth=3, reduced=8, outputs=10, pooling="max+mean")
@@ -71,9 +72,10 @@ def test_a_row_counts_by_client_by_snr_and_by_class():
 
 
 def test_the_limit_row_is_above_every_other_and_below_one():
-    clients = paper_clients(test=280, heterogeneity="snr")[3:]
-    share = limit_row(clients, 0, 40).mean[0]
-    assert 0.9 < share <= 1
+    row = limit_row(paper_clients(heterogeneity="snr")[3:], frames=42)
+    assert 0.9 < row.mean[0] <= 1
+    assert [snr for snr, _ in row.by_snr()] == pytest.approx([5.833, 7.5, 9.167])
+    assert row.confusion().sum() == 42
 
 
 def test_fit_writes_a_head_for_each_client(model):
@@ -95,19 +97,19 @@ def test_fit_is_reproducible(model, tmp_path):
 
 def test_evaluate_prints_json_and_writes_csv_and_pictures(model, tmp_path, capsys):
     out = tmp_path / "report"
-    command = ["evaluate", str(model), "--test", "140", "--labels", "140", "--live", "200", "--limit", "10"]
+    command = ["evaluate", str(model), "--test", "140", "--labels", "140", "--live", "200", "--limit", "14"]
     assert main([*command, "--json", "--out", str(out)]) == 0
     found = json.loads(capsys.readouterr().out)
     rows = found["rows"]
     assert next(iter(rows)) == "model"
-    assert len(rows) == 6
-    assert rows["limit, parameters known"]["mean"] > rows["untrained encoder"]["mean"] > 0.3
+    assert len(rows) == 7
+    assert rows["limit, parameters known"]["mean"] > rows["untrained encoder, max+mean pooling"]["mean"] > 0.3
     assert np.sum(rows["model"]["confusion"]) == 4 * 140
     low, high = rows["model"]["clients"]["client-1"]["interval"]
     assert low < rows["model"]["clients"]["client-1"]["accuracy"] < high
     with (out / "accuracy.csv").open() as file:
         lines = list(csv.DictReader(file))
-    assert len(lines) == 6 * 4
+    assert len(lines) == 7 * 4
     assert float(lines[0]["accuracy"]) == pytest.approx(rows["model"]["clients"]["client-1"]["accuracy"])
     for picture in ("snr.png", "confusion.png"):
         assert (out / picture).read_bytes().startswith(b"\x89PNG")
@@ -127,7 +129,7 @@ def test_evaluate_prints_a_table_and_keeps_the_rows_in_the_model(model, tmp_path
     ("arguments", "message"),
     [
         (["evaluate", "MODEL", "--rows", "wrong"], "there is no row 'wrong'"),
-        (["evaluate", "MODEL", "--test", "0"], "--test and --limit"),
+        (["evaluate", "MODEL", "--test", "0"], "--limit at least 14"),
         (["evaluate", "ENCODER", "--rows", "model", "--test", "8"], "has no frame head 'client-1'"),
         (["fit", "MODEL", "--out", "x", "--live", "130"], "multiples of the hop"),
         (["fit", "MODEL", "--out", "x", "--data", "missing.pkl"], "there is no data set"),

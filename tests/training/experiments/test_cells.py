@@ -1,5 +1,6 @@
 """Cells are run once, found again, and named by what decides them."""
 
+import csv
 from dataclasses import replace
 
 import numpy as np
@@ -132,7 +133,8 @@ def test_a_table_is_written_with_the_papers_numbers_beside_ours(tmp_path):
         SMOKE,
         data=tmp_path,
         workers=1,
-        methods=("cumulants", "limit", "dae"),
+        methods=("cumulants", "limit", "limit-level-free", "dae"),
+        seeds=2,
         say=lambda text: None,
     )
     paths = {path.name: path for path in run("accuracy", settings)}
@@ -140,10 +142,15 @@ def test_a_table_is_written_with_the_papers_numbers_beside_ours(tmp_path):
     text = paths["accuracy.md"].read_text()
     assert "| DAE | 37.6 | " in text
     assert "(limit " in text
-    assert "wavetell experiment accuracy --scale smoke --seeds 1" in text
+    assert "wavetell experiment accuracy --scale smoke --seeds 2" in text
     lines = paths["accuracy.csv"].read_text().splitlines()
     assert lines[0].startswith("method,column,paper,ours,half_width_95")
-    assert [line.split(",")[0] for line in lines[1:]] == ["DAE", "cumulants + SVM", "likelihood limit"]
+    rows = {row["method"]: row for row in csv.DictReader(lines)}
+    assert list(rows) == ["DAE", "cumulants + SVM", "likelihood limit", "likelihood limit, level-free"]
+    free = rows["likelihood limit, level-free"]
+    assert free["seeds"] == "1"  # a limit is a number, not a draw
+    assert rows["DAE"]["limit"] == free["ours"] == free["limit"]  # DAE divides frames by their norm
+    assert rows["likelihood limit"]["limit"] == rows["likelihood limit"]["ours"]
 
 
 def test_a_report_runs_nothing_and_shows_what_is_there(tmp_path):

@@ -13,7 +13,7 @@ from training.methods.track import Track
 from training.pretraining.recipes import RECIPES
 
 ASKED = frames((2, 2, 2, 2), 77).iq
-WITHOUT_TRAINING = ("untrained", "cumulants", "limit")
+WITHOUT_TRAINING = ("zero-steps", "untrained", "cumulants", "cumulants-level", "limit", "limit-level-free")
 every = pytest.mark.parametrize("name", METHODS)
 PRETRAINED = ("simcse", "cssl-tuned", "cssl-frozen", "semiamc", "dae", "fedssl-amc", "wavetell")
 
