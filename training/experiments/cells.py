@@ -34,7 +34,15 @@ from training.pretraining.recipes import RECIPES
 # Methods that share their pretraining.
 FAMILY = {"cssl-tuned": "cssl", "cssl-frozen": "cssl", "wavetell-level": "wavetell"}
 RECIPE = {"fedssl-amc": "paper"} | dict.fromkeys(("wavetell", "wavetell-level", "zero-steps"), "wavetell")
-PRETRAINING = ("pretrain_rounds", "pretrain_steps", "pretrain_batch", "rate", "level", "recipe_share")
+PRETRAINING = (
+    "pretrain_rounds",
+    "pretrain_steps",
+    "pretrain_batch",
+    "rate",
+    "level",
+    "recipe_share",
+    "cssl_stages",
+)
 LABELS_DO = ("labels",)  # what of a case its pretraining does not see
 LIMITS: dict[str, Level] = {"limit": "raw", "limit-level-free": "rms"}
 DRAWN = ("heterogeneity", "unit_power")  # what of a case a limit depends on

@@ -6,10 +6,11 @@ convolutions are those of an implementation that pads both sides by (k - 1) d an
     2 k C_in C_out (N + (k - 1) d)   for each convolution,
 
 which gives 471.37 MFLOP for N = 100 where the paper has 473.56 (biases and activations); `needed` counts what
-an answer needs, 2 N times the encoder's multiply-adds a sample. One round moves every weight
-down and up once, four bytes each.
+an answer needs, 2 N times the encoder's multiply-adds a sample. One round moves everything that is averaged
+down and up once: projection heads, decoders and slow copies, which no answer needs, travel too.
 """
 
+import copy
 import csv
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -24,8 +25,9 @@ from training.methods import METHODS
 from training.methods.cnn import Cnn
 from training.methods.cssl_amc import ResNet
 from training.methods.dae import Autoencoder
-from training.methods.semiamc import RecurrentEncoder
+from training.methods.semiamc import RecurrentEncoder, projection
 from training.pretraining.recipes import RECIPES
+from training.pretraining.trainer import Model
 
 SAMPLES, CLASSES = 100, 4
 SUPERVISED, PRETRAINED = 1_000, 10  # rounds in the paper
@@ -49,23 +51,24 @@ class Cost:
 def costs() -> list[Cost]:
     """Every method that trains."""
     supervised = ("fedavg", "fedeamc", "fedprox", "feddyn", "pmsgd", "fedah", "fedrep")
-    rows = [
-        cost(name, Cnn(SAMPLES, CLASSES), SUPERVISED, "body" if name == "fedrep" else "")
-        for name in supervised
-    ]
+    cnn = Cnn(SAMPLES, CLASSES)
+    rows = [cost(name, cnn, SUPERVISED, cnn.body if name == "fedrep" else cnn) for name in supervised]
     rows += [cost(name, Encoder(EncoderShape()), PRETRAINED) for name in ("simcse", "fedssl-amc")]
     recipe = RECIPES["wavetell"]
-    rows.append(cost("wavetell", Encoder(recipe.shape), recipe.rounds))
-    rows.append(cost("semiamc", RecurrentEncoder(), PRETRAINED))
+    model = Model(recipe, seed=0)
+    rows.append(cost("wavetell", model.encoder, recipe.rounds, model))
+    body = RecurrentEncoder()
+    rows.append(cost("semiamc", body, PRETRAINED, nn.Sequential(body, projection())))
     rows.append(cost("dae", Autoencoder(CLASSES), PRETRAINED))
-    rows.append(cost("cssl-tuned", ResNet(SAMPLES), PRETRAINED))
+    resnet = ResNet(SAMPLES)
+    rows.append(cost("cssl-tuned", resnet, PRETRAINED, nn.ModuleList([resnet, copy.deepcopy(resnet)])))
     return rows
 
 
-def cost(name: str, network: nn.Module, rounds: int, moved: str = "") -> Cost:
-    """The cost of a method with this network, of which the submodule `moved` travels."""
-    moving = network.get_submodule(moved) if moved else network
-    nbytes = 2 * sum(tensor.numel() * tensor.element_size() for tensor in moving.state_dict().values())
+def cost(name: str, network: nn.Module, rounds: int, moved: nn.Module | None = None) -> Cost:
+    """The cost of a method that answers with this network and averages `moved`, by default the same."""
+    tensors = (moved or network).state_dict().values()
+    nbytes = 2 * sum(tensor.numel() * tensor.element_size() for tensor in tensors)
     needed = 2 * multiply_adds(network, SAMPLES) / 1e6
     counted = (
         2 * padded_multiply_adds(network.shape, SAMPLES) / 1e6 if isinstance(network, Encoder) else needed

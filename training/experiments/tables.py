@@ -165,6 +165,7 @@ TABLES = {
                 Column("16-QAM of +-1 and +-3", Case(unit_power=False)),
                 Column("16-QAM of +-1 and +-3, raw level", Case(unit_power=False), changes=RAW),
                 Column("averaged classifiers", Case(), changes=(("federated", True),)),
+                Column("CSSL-AMC of two stages", Case(), changes=(("cssl_stages", 2),)),
                 Column("SGD at 0.1", Case(), changes=(("optimiser", "sgd"), ("rate", 0.1))),
             ),
             (
@@ -193,6 +194,8 @@ def methods_of(table: Table, column: Column) -> tuple[str, ...]:
     names = [name for name in table.methods if name not in LIMITS or not column.case.measured]
     if dict(column.changes).get("federated"):
         names = [name for name in names if name in ("semiamc", "dae", "cssl-tuned", "cssl-frozen")]
+    if "cssl_stages" in dict(column.changes):
+        names = [name for name in names if name.startswith("cssl")]
     if "optimiser" in dict(column.changes):
         names = [name for name in names if name in ("fedavg", "feddyn")]
     if column.changes == RAW:

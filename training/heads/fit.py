@@ -26,7 +26,7 @@ from training.heads.search import PATIENCE, Labels, Real, Search, choose, kernel
 log = logging.getLogger(__name__)
 MOST = 10_000
 SURE = 0.75  # an answer this probable is reported even where all labels of a few recordings were clearer
-LEVEL = 0.35  # weight of the level, of the root of the number of other entries
+LEVEL = 0.1  # weight of the level over the root of the number of other entries; docs/pretraining.md
 ENCODED = 0.3  # weight of an encoder output where a feature has 1; chosen on validation signals
 
 

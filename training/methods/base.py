@@ -58,11 +58,14 @@ class Budget:
     search_labels: int | None = None  # choose C and gamma on so many labels; None: on all
     level: Level = "rms"  # of the frames
     federated: bool = False  # such classifiers are averaged too
+    cssl_stages: int = 4  # of CSSL-AMC's ResNet: 4 as ResNet-18 has, 2 as the public code
     recipe_share: float = 1.0  # of the steps of wavetell's recipe
     limit_frames: int | None = None  # per client for the likelihood limit; None: for 0.4 points
 
     def __post_init__(self) -> None:
         whole = ("rounds", "epochs", "batch", "pretrain_rounds", "pretrain_steps", "pretrain_batch")
+        if self.cssl_stages not in (2, 3, 4):
+            raise ConfigError(f"budget.cssl_stages is {self.cssl_stages}; it must be 2, 3 or 4")
         for name in (*whole, "tune_epochs"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"budget.{name} is {getattr(self, name)}; it must be at least 1")

@@ -1,11 +1,13 @@
 """CSSL-AMC (2025): contrast of a high-SNR frame with itself in noise; the encoder frozen afterwards or not.
 
-    encoder   noise estimate Conv 2-32-32-2 beside I/Q - ResNet stages of 64 and 128, two blocks each - 128
+    encoder   noise estimate Conv 2-32-32-2 beside I/Q - ResNet stages of two blocks each - 128
     InfoNCE   -log exp(q . k+ / tau) / sum_j exp(q . k_j / tau),   tau = 0.07, keys of the batch
     keys      from a copy of the encoder that follows it,  xi <- 0.999 xi + 0.001 theta
 
-The query is a frame of at least 5 dB, its key the same frame with white noise at 5 dB. Adam at 3e-4. What
-counts as high SNR, and the layout of the first layer, are best readings.
+The paper says ResNet-18, which has four stages of 64, 128, 256 and 512 channels; the public code has the
+first two. The budget's `cssl_stages` chooses. The query is a frame of at least 5 dB, its key the same frame
+with white noise at 5 dB. Adam at 3e-4. What counts as high SNR, and the layout of the first layer, are best
+readings.
 """
 
 import copy
@@ -51,18 +53,20 @@ class Residual(nn.Module):
 class ResNet(nn.Module):
     """(B, N, 2) to (B, 128)."""
 
-    def __init__(self, samples: int) -> None:
+    def __init__(self, samples: int, stages: int = 4) -> None:
         super().__init__()
         self.noise = nn.Sequential(
             *(nn.Conv1d(2, 32, 3, padding=1), nn.ReLU(), nn.Conv1d(32, 32, 3, padding=1), nn.ReLU()),
             nn.Conv1d(32, 2, 3, padding=1),
         )
+        blocks, width, length = [Residual(64, 64, 1), Residual(64, 64, 1)], 64, -(-samples // 2)
+        for _ in range(stages - 1):
+            blocks += [Residual(width, 2 * width, 2), Residual(2 * width, 2 * width, 1)]
+            width, length = 2 * width, -(-length // 2)
         self.stages = nn.Sequential(
-            *(nn.Conv1d(4, 64, 7, 2, 3, bias=False), nn.BatchNorm1d(64), nn.ReLU()),
-            *(Residual(64, 64, 1), Residual(64, 64, 1), Residual(64, 128, 2), Residual(128, 128, 1)),
-            nn.Flatten(),
+            *(nn.Conv1d(4, 64, 7, 2, 3, bias=False), nn.BatchNorm1d(64), nn.ReLU()), *blocks, nn.Flatten()
         )
-        self.last = nn.Linear(128 * -(-samples // 4), 128)
+        self.last = nn.Linear(width * length, 128)
 
     def forward(self, x: Tensor) -> Tensor:
         """Features."""
@@ -77,7 +81,7 @@ class CsslFrozen(Tuned):
 
     def build(self, samples: int, classes: int) -> None:
         """Encoder and classifier."""
-        self.body, self.head = ResNet(samples), nn.Linear(128, classes)
+        self.body, self.head = ResNet(samples, self.budget.cssl_stages), nn.Linear(128, classes)
 
     def pretrain(self, seed: int, track: Track) -> None:
         """InfoNCE against keys of the slow copy."""

@@ -5,7 +5,7 @@
     NT-Xent     -1/2B sum_i log exp(s_ij/tau) / sum_{k != i} exp(s_ik/tau),   j the partner of i, tau = 0.1
 
 Two different rotations of 0, 90, 180 and 270 degrees are drawn for each batch. The classifier on the frozen
-features has a hidden layer of 128.
+features has a hidden layer of 128, behind a normalisation that the source does not have.
 """
 
 from typing import ClassVar
@@ -48,15 +48,14 @@ class SemiAmc(Tuned):
 
     def build(self, samples: int, classes: int) -> None:
         """Encoder and classifier."""
-        self.body, self.head = RecurrentEncoder(), two_layers(128, 128, classes)
+        # The features vary by some hundredths: without the normalisation the classifier never moves.
+        standard = nn.BatchNorm1d(128, affine=False)
+        self.body, self.head = RecurrentEncoder(), nn.Sequential(standard, two_layers(128, 128, classes))
 
     def pretrain(self, seed: int, track: Track) -> None:
         """NT-Xent between rotations."""
         budget = self.budget
-        projection = nn.Sequential(
-            nn.Linear(128, 128), nn.BatchNorm1d(128), nn.ReLU(), nn.Linear(128, 64), nn.BatchNorm1d(64)
-        )
-        network = nn.Sequential(self.body, projection)
+        network = nn.Sequential(self.body, projection())
         frames = [at_level(client.unlabelled.iq, budget.level) for client in self.clients]
 
         def loss(client: int, rng: np.random.Generator) -> Tensor:
@@ -67,6 +66,13 @@ class SemiAmc(Tuned):
             return nt_xent(u, v, TEMPERATURE)
 
         pretrain_network(network, loss, self.clients, budget, seed, track, budget.rate, self.look)
+
+
+def projection() -> nn.Module:
+    """(B, 128) to (B, 64), while the encoder is pretrained."""
+    return nn.Sequential(
+        nn.Linear(128, 128), nn.BatchNorm1d(128), nn.ReLU(), nn.Linear(128, 64), nn.BatchNorm1d(64)
+    )
 
 
 def nt_xent(u: Tensor, v: Tensor, temperature: float) -> Tensor:

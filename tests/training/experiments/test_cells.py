@@ -89,9 +89,9 @@ def test_seeds_are_added_up_and_clients_averaged():
     assert summarise([result(5, 9)], client=1).mean == pytest.approx(90.0)
 
 
-def test_the_best_rate_wins_and_the_first_of_equals():
-    trials = [("a", 1e-3, 50.0), ("a", 3e-3, 60.0), ("b", 3e-4, 10.0), ("b", 1e-3, 10.0)]
-    assert chosen(trials) == {"a": 3e-3, "b": 3e-4}
+def test_a_rate_is_chosen_only_where_it_gains_more_than_the_error():
+    trials = [("a", 1e-3, 50.0, 1.5), ("a", 3e-3, 53.0, 1.5), ("b", 3e-4, 11.0, 1.5), ("b", 1e-3, 10.0, 1.5)]
+    assert chosen(trials) == {"a": 3e-3, "b": 1e-3}
 
 
 def test_the_scale_paper_is_the_papers_protocol():

@@ -29,6 +29,15 @@ def test_bytes_are_four_a_tensor_element_down_and_up():
     assert BY_NAME["FedRep-CNN"].round_bytes == BY_NAME["FedAvg-CNN"].round_bytes - 2 * 4 * (128 * 4 + 4)
 
 
+def test_projection_heads_travel_too():
+    heads = 320 * 256 + 256 + 256 * 128 + 128  # of the recipe `wavetell`, two linear layers
+    assert BY_NAME["wavetell"].weights == 246_760
+    assert BY_NAME["wavetell"].round_bytes == 2 * 4 * (247_880 + heads) == 2_903_616
+    semi = BY_NAME["SemiAMC"]
+    projection = 128 * 128 + 128 + 4 * 128 + 128 * 64 + 64 + 4 * 64  # with the statistics of two BNs
+    assert semi.round_bytes == 2 * 4 * (semi.weights + projection) + 2 * 8 * 2  # and their two counters
+
+
 def test_multiply_adds_of_layers_by_hand():
     assert multiply_adds(Cnn(100, 4), 100) == (
         2 * 128 * 16 * 101 + 128 * 64 * 8 * 102 + 64 * 102 * 256 + 256 * 128 + 128 * 4

@@ -116,4 +116,24 @@ def test_networks_have_the_sizes_of_their_sources():
     lstm = 4 * 32 * (2 + 32 + 2) + 4 * 32 * (32 + 32 + 2)
     classifier = 32 * 32 + 32 + 64 + 32 * 16 + 16 + 32 + 16 * 4 + 4
     assert weights(Autoencoder(4)) == lstm + 32 * 2 + 2 + classifier
-    assert ResNet(100)(torch.zeros(2, 100, 2)).shape == (2, 128)
+    for stages, widest in ((2, 128), (4, 512)):  # the public code's, and ResNet-18's
+        network = ResNet(100, stages)
+        assert network(torch.zeros(2, 100, 2)).shape == (2, 128)
+        convolutions = [m for m in network.stages.modules() if isinstance(m, torch.nn.Conv1d)]
+        assert max(c.out_channels for c in convolutions) == widest
+        assert sum(c.kernel_size == (3,) for c in convolutions) == 4 * stages
+
+
+def test_semiamcs_classifier_learns_from_features_that_hardly_vary():
+    """Its frozen features lie within hundredths of each other."""
+    method = SemiAmc()
+    method.build(32, 2)
+    label = torch.arange(64) % 2
+    x = 0.05 + 0.002 * torch.randn(64, 128, generator=torch.Generator().manual_seed(0))
+    x[:, :8] += 0.004 * label[:, None]
+    adam = torch.optim.Adam(method.head.parameters(), 1e-3)
+    for _ in range(40):
+        adam.zero_grad()
+        torch.nn.functional.cross_entropy(method.head(x), label).backward()
+        adam.step()
+    assert (method.head.eval()(x).argmax(1) == label).float().mean() > 0.9
