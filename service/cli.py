@@ -41,7 +41,8 @@ COMMANDS: dict[str, dict[str, str]] = {
     "Measure": {
         "bench": "measure how fast this machine is",
         "experiment": "run the paper's tables and figures, every method",
-        "bounds": "the paper's gradient-noise bounds for an encoder, beside measured gradients",
+        "bounds": "what the paper's theorems say of an encoder and a federation, beside what is measured",
+        "separability": "from which SNR on a model's heads separate clean frames",
     },
     "Settings": {
         "config": "show every setting and where it came from",

@@ -14,6 +14,7 @@ examples:
   wavetell experiment --list
   wavetell experiment accuracy --scale hour --seeds 3
   wavetell experiment labels --methods fedavg,fedrep,cumulants
+  wavetell experiment accuracy --methods fedssl-amc --proximal 0.1 --activation softplus
   wavetell experiment all --scale smoke
 """
 
@@ -21,7 +22,7 @@ import argparse
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from streaming.errors import ConfigError
 
@@ -38,10 +39,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--first-seed", type=int, default=0, metavar="N", help="the first of them")
     parser.add_argument("--methods", help="only these, with commas")
     parser.add_argument("--columns", help="only these columns of the table, with commas")
+    add_changes(parser)
     parser.add_argument("--report", action="store_true", help="write what is there, run nothing")
     parser.add_argument("--workers", type=int, default=2, help="cells run side by side, one core each")
     parser.add_argument("--data", type=Path, default=Path("data"), metavar="FOLDER", help="measured sets")
     parser.add_argument("--out", type=Path, default=Path("runs/experiments"), metavar="FOLDER")
+
+
+def add_changes(parser: argparse.ArgumentParser) -> None:
+    """Settings that the paper leaves open, for every column that does not set them itself."""
+    parser.add_argument("--proximal", type=float, help="mu of FedSSL-AMC's and wavetell's pretraining")
+    parser.add_argument(
+        "--activation", choices=["leaky_relu", "relu", "softplus"], help="of the causal encoder"
+    )
+    parser.add_argument("--level", choices=["rms", "raw"], help="whether frames are divided by their RMS")
+    parser.add_argument("--clients", choices=["labels", "snr", "cfo"], help="how synthetic clients differ")
+    parser.add_argument("--unnormalised", action="store_true", help="the paper's 16-QAM with points +-1, +-3")
+
+
+def budget_changes(args: argparse.Namespace) -> tuple[tuple[str, Any], ...]:
+    """What the flags change of every budget."""
+    asked = {name: getattr(args, name) for name in ("level", "proximal", "activation")}
+    return tuple((name, value) for name, value in asked.items() if value is not None)
+
+
+def case_changes(args: argparse.Namespace) -> tuple[tuple[str, Any], ...]:
+    """What the flags change of every synthetic case."""
+    asked = [("heterogeneity", args.clients)] if args.clients else []
+    return tuple(asked + ([("unit_power", False)] if args.unnormalised else []))
 
 
 def run(args: argparse.Namespace) -> None:
@@ -65,6 +90,8 @@ def run(args: argparse.Namespace) -> None:
         workers=args.workers,
         methods=tuple(args.methods.split(",")) if args.methods else (),
         columns=tuple(args.columns.split(",")) if args.columns else (),
+        changes=budget_changes(args),
+        case=case_changes(args),
         report=args.report,
         progress=ProgressLines(),
         say=lambda text: print(text, file=sys.stderr),

@@ -8,6 +8,7 @@ stopped, even by a power cut, goes on with --resume to the same result, bit for 
 examples:
   wavetell pretrain --out runs/mine.safetensors
   wavetell pretrain --recipe paper --steps 200 --out runs/paper.safetensors
+  wavetell pretrain --recipe paper --proximal 0.1 --activation softplus --out runs/proximal.safetensors
   wavetell pretrain --out runs/mine.safetensors --resume
   wavetell pretrain --recipe radio --out runs/radio-encoder.safetensors
 """
@@ -16,10 +17,15 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from streaming.errors import ConfigError
 from training.datasets.synthetic import Client, Heterogeneity, paper_clients
 
+if TYPE_CHECKING:
+    from training.pretraining.recipes import Recipe
+
+CHANGES = ("proximal", "activation", "level")
 HETEROGENEITY: dict[str, Heterogeneity] = {"paper": "labels", "paper-snr": "snr", "paper-cfo": "cfo"}
 
 
@@ -28,6 +34,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--recipe", default="wavetell", help="wavetell (default), paper or radio")
     parser.add_argument(
         "--clients", default="paper", choices=list(HETEROGENEITY), help="whose of the paper's"
+    )
+    parser.add_argument("--unnormalised", action="store_true", help="the paper's 16-QAM with points +-1, +-3")
+    parser.add_argument("--proximal", type=float, help="mu of the proximal term; default: the recipe's")
+    parser.add_argument(
+        "--activation", choices=["leaky_relu", "relu", "softplus"], help="default: the recipe's"
+    )
+    parser.add_argument(
+        "--level",
+        choices=["rms", "raw"],
+        help="divide frames by their RMS or not; default: the recipe's",
     )
     parser.add_argument("--rounds", type=int, help="rounds of averaging; default: the recipe's")
     parser.add_argument("--steps", type=int, help="steps a client and round; default: the recipe's")
@@ -55,9 +71,9 @@ def run(args: argparse.Namespace) -> None:
     if args.workers < 1 or args.seed < 0:
         raise ConfigError("--workers must be at least 1 and --seed at least 0")
     recipe = find_recipe(args.recipe)
-    recipe = replace(recipe, rounds=args.rounds or recipe.rounds, steps=args.steps or recipe.steps)
+    recipe = changed(recipe, args)
     radio = args.recipe == "radio"
-    paper = paper_clients(heterogeneity=HETEROGENEITY[args.clients])
+    paper = paper_clients(heterogeneity=HETEROGENEITY[args.clients], unit_power=not args.unnormalised)
     clients: Sequence[Client | Station] = STATIONS if radio else paper
     out: Path = args.out
     state = open_run(out.with_suffix(".run"), recipe, clients, args.seed, args.resume)
@@ -72,8 +88,11 @@ def run(args: argparse.Namespace) -> None:
     with Progress("pretraining", total=recipe.rounds * recipe.steps * len(clients)) as progress:
         federate(state, args.workers, progress.to, look)
     whose = "" if radio else f"--clients {args.clients} "
+    asked = [f"--{name} {getattr(args, name)} " for name in CHANGES if getattr(args, name) is not None] + [
+        "--unnormalised "
+    ] * args.unnormalised
     command = (
-        f"wavetell pretrain --recipe {args.recipe} {whose}"
+        f"wavetell pretrain --recipe {args.recipe} {whose}{''.join(asked)}"
         f"--rounds {recipe.rounds} --steps {recipe.steps} --seed {args.seed}"
     )
     meta = Meta(provenance=Provenance(command))
@@ -85,3 +104,16 @@ def run(args: argparse.Namespace) -> None:
         print(path)
     last = state.history[-1]["accuracies"]
     print(f"probe after round {state.round}: {100 * sum(last.values()) / len(last):.1f} % right")
+
+
+def changed(recipe: "Recipe", args: argparse.Namespace) -> "Recipe":
+    """The recipe with what the flags ask for."""
+    shape = replace(recipe.shape, activation=args.activation or recipe.shape.activation)
+    return replace(
+        recipe,
+        rounds=args.rounds or recipe.rounds,
+        steps=args.steps or recipe.steps,
+        level=args.level or recipe.level,
+        proximal=recipe.proximal if args.proximal is None else args.proximal,
+        shape=shape,
+    )

@@ -6,8 +6,9 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from streaming.errors import ConfigError
 from training.experiments import complexity, distributions, mobility, rates
@@ -25,6 +26,13 @@ OTHERS = {
     "mobility": "speeds, carriers and sample rates as carrier offsets",
     "rates": "three learning rates for every method, judged on validation frames",
 }
+FLAGS = {  # of the command, for each setting that may be changed
+    "heterogeneity": "--clients {}",
+    "unit_power": "--unnormalised",
+    "level": "--level {}",
+    "proximal": "--proximal {}",
+    "activation": "--activation {}",
+}
 EXPERIMENTS = {name: table.about for name, table in TABLES.items()} | OTHERS
 
 
@@ -40,6 +48,8 @@ class Settings:
     workers: int = 2
     methods: tuple[str, ...] = ()  # only these; empty: all
     columns: tuple[str, ...] = ()
+    changes: tuple[tuple[str, Any], ...] = ()  # to the budget of every column
+    case: tuple[tuple[str, Any], ...] = ()  # to the clients of every synthetic column
     report: bool = False  # write tables of the cells that are there, and run nothing
     progress: OnProgress = lambda done, total, cell: None
     say: Callable[[str], None] = print
@@ -53,8 +63,9 @@ class Settings:
 
     @property
     def folder(self) -> Path:
-        """Where a scale's files are."""
-        return self.out / self.scale.name
+        """Where a scale's files are; changed settings have a folder of their own, for tables must not mix."""
+        changed = [f"{name}-{value}" for name, value in (*self.case, *self.changes)]
+        return self.out / "-".join([self.scale.name, *changed])
 
 
 def run(name: str, settings: Settings) -> list[Path]:
@@ -75,14 +86,14 @@ def run(name: str, settings: Settings) -> list[Path]:
         return rates.write(
             settings.folder, settings.scale, settings.data, settings.workers, settings.progress
         )
-    return run_table(TABLES[name], settings)
+    return run_table(changed(TABLES[name], settings), settings)
 
 
 def run_all(settings: Settings) -> list[Path]:
     """Everything that can be run here; cells of all tables are shared out at once."""
     cells: list[Cell] = []
     for table in TABLES.values():
-        cells += table_cells(table, settings)
+        cells += table_cells(changed(table, settings), settings)
     run_cells(cells, settings.folder / "cache", settings.workers, settings.progress)
     paths = []
     for name in EXPERIMENTS:
@@ -153,7 +164,21 @@ def command(name: str, settings: Settings) -> str:
         parts.append(f"--methods {','.join(settings.methods)}")
     if settings.columns:
         parts.append(f"--columns '{','.join(settings.columns)}'")
+    parts += [FLAGS[name].format(value) for name, value in (*settings.case, *settings.changes)]
     return " ".join(parts)
+
+
+def changed(table: Table, settings: Settings) -> Table:
+    """The table with the changes that were asked for; a column's own come first."""
+    columns = [
+        replace(
+            column,
+            case=column.case if column.case.measured else replace(column.case, **dict(settings.case)),
+            changes=tuple((dict(settings.changes) | dict(column.changes)).items()),
+        )
+        for column in table.columns
+    ]
+    return replace(table, columns=tuple(columns))
 
 
 def table_cells(table: Table, settings: Settings) -> list[Cell]:

@@ -35,13 +35,8 @@ from training.pretraining.recipes import RECIPES
 FAMILY = {"cssl-tuned": "cssl", "cssl-frozen": "cssl", "wavetell-level": "wavetell"}
 RECIPE = {"fedssl-amc": "paper"} | dict.fromkeys(("wavetell", "wavetell-level", "zero-steps"), "wavetell")
 PRETRAINING = (
-    "pretrain_rounds",
-    "pretrain_steps",
-    "pretrain_batch",
-    "rate",
-    "level",
-    "recipe_share",
-    "cssl_stages",
+    *("pretrain_rounds", "pretrain_steps", "pretrain_batch", "rate", "level", "recipe_share"),
+    *("cssl_stages", "proximal", "activation"),
 )
 LABELS_DO = ("labels",)  # what of a case its pretraining does not see
 LIMITS: dict[str, Level] = {"limit": "raw", "limit-level-free": "rms"}

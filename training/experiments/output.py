@@ -9,7 +9,7 @@ import numpy as np
 from training.datasets.augment import Level
 from training.experiments.cells import LIMITS
 from training.experiments.summary import Result, Summary, by_snr, confusion, summarise
-from training.experiments.tables import RAW, Column, Table, level_of
+from training.experiments.tables import Column, Table, is_raw, level_of
 from training.methods import METHODS
 
 Found = dict[tuple[str, str], list[Result]]  # method, column title -> a cell for each seed
@@ -78,7 +78,7 @@ def markdown(table: Table, found: Found) -> str:
     ]
     heads = []
     for _, column in shown:
-        limit = limit_of(found, column, "raw" if column.changes == RAW else "rms")
+        limit = limit_of(found, column, "raw" if is_raw(column) else "rms")
         above = "" if limit is None else f" (limit {limit.mean:.1f} ± {limit.half:.1f})"
         heads += [f"{column.title}: paper", f"ours{above}"]
     lines = ["| method | " + " | ".join(heads) + " |", "|---" * (1 + len(heads)) + "|"]

@@ -182,7 +182,12 @@ def level_of(method: str, column: Column) -> Level:
     """What a method sees of a column's frames, and which limit it therefore has."""
     if method in LIMITS:
         return LIMITS[method]
-    return "raw" if method in SEES_LEVEL or (column.changes == RAW and method not in OWN_LEVEL) else "rms"
+    return "raw" if method in SEES_LEVEL or (is_raw(column) and method not in OWN_LEVEL) else "rms"
+
+
+def is_raw(column: Column) -> bool:
+    """Whether the column's frames keep their level."""
+    return dict(column.changes).get("level") == "raw"
 
 
 def methods_of(table: Table, column: Column) -> tuple[str, ...]:
@@ -198,6 +203,6 @@ def methods_of(table: Table, column: Column) -> tuple[str, ...]:
         names = [name for name in names if name.startswith("cssl")]
     if "optimiser" in dict(column.changes):
         names = [name for name in names if name in ("fedavg", "feddyn")]
-    if column.changes == RAW:
+    if is_raw(column):
         names = [name for name in names if name not in (*OWN_LEVEL, *SEES_LEVEL, "limit-level-free")]
     return tuple(names)

@@ -1,9 +1,9 @@
 """Choice of a support vector machine: kernel, C and gamma by cross-validation.
 
-The grid is the paper's: C in 1e-4 .. 1e4 by decades and infinity, an RBF kernel with scikit-learn's gamma
-"scale" (and multiples of it), five folds. It is fast because inner products are computed once for all folds
-and all C, and because a C that bounds no coefficient gives the solution of every larger C. A C that does not
-converge is left out, with every larger one.
+The grid is that of the encoder's reference code, for the paper names none: C in 1e-4 .. 1e4 by decades and
+infinity, an RBF kernel with scikit-learn's gamma "scale" (and multiples of it), five folds. It is fast
+because inner products are computed once for all folds and all C, and because a C that bounds no coefficient
+gives the solution of every larger C. A C that does not converge is left out, with every larger one.
 """
 
 from dataclasses import dataclass

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from streaming.block import Samples
-from streaming.encoder import iq
+from streaming.encoder import Activation, iq
 from streaming.errors import ConfigError
 from training.datasets.augment import Level, at_level
 from training.datasets.frames import Frames
@@ -57,6 +57,8 @@ class Budget:
     search: Search = field(default_factory=Search)
     search_labels: int | None = None  # choose C and gamma on so many labels; None: on all
     level: Level = "rms"  # of the frames
+    proximal: float = 0.0  # mu of the pretraining of the causal encoder; 0: plain averaging
+    activation: Activation | None = None  # of the causal encoder; None: the recipe's
     federated: bool = False  # such classifiers are averaged too
     cssl_stages: int = 4  # of CSSL-AMC's ResNet: 4 as ResNet-18 has, 2 as the public code
     recipe_share: float = 1.0  # of the steps of wavetell's recipe
@@ -64,6 +66,8 @@ class Budget:
 
     def __post_init__(self) -> None:
         whole = ("rounds", "epochs", "batch", "pretrain_rounds", "pretrain_steps", "pretrain_batch")
+        if self.proximal < 0:
+            raise ConfigError(f"budget.proximal is {self.proximal}; it must be at least 0")
         if self.cssl_stages not in (2, 3, 4):
             raise ConfigError(f"budget.cssl_stages is {self.cssl_stages}; it must be 2, 3 or 4")
         for name in (*whole, "tune_epochs"):

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from streaming.encoder import Encoder
 from training.methods.base import Budget, ClientFrames
-from training.methods.pretrained import EncoderSvm, pretrain_recipe
+from training.methods.pretrained import EncoderSvm, adapted, pretrain_recipe
 from training.methods.track import Track
 from training.pretraining.recipes import RECIPES
 
@@ -27,6 +27,5 @@ class FedSslAmc(EncoderSvm):
             steps=budget.pretrain_steps,
             batch=budget.pretrain_batch,
             rate=budget.rate,
-            level=budget.level,
         )
-        return pretrain_recipe(recipe, clients, seed, track)
+        return pretrain_recipe(adapted(recipe, budget), clients, seed, track)

@@ -6,6 +6,7 @@ any loss.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -58,6 +59,12 @@ def pretrain_recipe(recipe: Recipe, clients: Sequence[ClientFrames], seed: int, 
     rounds.run(recipe.rounds, local, track, judge)
     model.load(rounds.shared)
     return settled(model.encoder, recipe, frames)
+
+
+def adapted(recipe: Recipe, budget: Budget) -> Recipe:
+    """The recipe with the budget's level, proximal term and activation."""
+    shape = replace(recipe.shape, activation=budget.activation or recipe.shape.activation)
+    return replace(recipe, level=budget.level, proximal=budget.proximal, shape=shape)
 
 
 def settled(encoder: Encoder, recipe: Recipe, frames: Sequence[Samples]) -> Encoder:

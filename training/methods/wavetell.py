@@ -12,7 +12,7 @@ from typing import ClassVar
 from streaming.encoder import Encoder
 from training.datasets.augment import at_level
 from training.methods.base import Budget, ClientFrames
-from training.methods.pretrained import EncoderSvm, pretrain_recipe, settled
+from training.methods.pretrained import EncoderSvm, adapted, pretrain_recipe, settled
 from training.methods.track import Track
 from training.pretraining.recipes import RECIPES, Recipe
 from training.pretraining.trainer import Model
@@ -26,7 +26,7 @@ class Wavetell(EncoderSvm):
     def pretrain(self, clients: Sequence[ClientFrames], budget: Budget, seed: int, track: Track) -> Encoder:
         """As the recipe says."""
         recipe = shortened(RECIPES["wavetell"], budget.recipe_share)
-        return pretrain_recipe(replace(recipe, level=budget.level), clients, seed, track)
+        return pretrain_recipe(adapted(recipe, budget), clients, seed, track)
 
 
 class WavetellLevel(Wavetell):
@@ -43,7 +43,7 @@ class ZeroSteps(EncoderSvm):
 
     def pretrain(self, clients: Sequence[ClientFrames], budget: Budget, seed: int, track: Track) -> Encoder:
         """The initialisation and the last step."""
-        recipe = replace(RECIPES["wavetell"], level=budget.level)
+        recipe = adapted(RECIPES["wavetell"], budget)
         frames = [at_level(client.unlabelled.iq, recipe.level) for client in clients]
         return settled(Model(recipe, seed).encoder, recipe, frames)
 

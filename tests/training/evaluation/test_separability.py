@@ -1,10 +1,15 @@
 """The separability bound, simulated."""
 
+import json
+
 import numpy as np
 import pytest
 from scipy.stats import norm
 from sklearn.svm import SVC
 
+from service.cli import main
+from streaming.bundle import Bundle
+from streaming.encoder import Encoder, EncoderShape
 from streaming.errors import InputError
 from training.evaluation.separability import Margin, feature_snr, input_snr_db, margins
 from training.heads.fit import Identity, fit_head
@@ -94,3 +99,30 @@ def test_input_snr_is_where_the_features_are_clean_enough():
     # here the features' noise variance is 10^(-snr/10) exactly, so the answer is known
     assert found == pytest.approx(10 * np.log10(margin.snr(0.1) / margin.rho), abs=0.6)
     assert input_snr_db(Margin(("A", "B"), -1.0, 1.0, 5), 0.1, at) == float("inf")
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_feature_noise_is_measured_in_the_space_of_the_plane(kernel):
+    """Against features written out: for RBF those of a large random Fourier map."""
+    head, x, _ = fitted(kernel)
+    noisy = (x + 0.3 * RNG(8).standard_normal(x.shape) * head.scale).astype(np.float32)
+    z, w = ((e - head.mean) / head.scale for e in (x, noisy))
+    if kernel == "rbf":
+        frequencies = RNG(9).standard_normal((x.shape[1], 40_000)) * np.sqrt(2 * head.gamma)
+        z, w = (np.hstack([np.cos(e @ frequencies), np.sin(e @ frequencies)]) / 200 for e in (z, w))
+    largest = np.linalg.norm((w - z) - (w - z).mean(0), 2) ** 2 / (len(z) - 1)
+    expected = np.linalg.norm(z, axis=1).max() / largest
+    assert feature_snr(x, noisy, head) == pytest.approx(expected, rel=0.03)
+
+
+def test_the_command_names_an_snr_for_every_pair(tmp_path, capsys):
+    encoder = Encoder(EncoderShape(channels=6, depth=3, reduced=8, outputs=10, pooling="mean"), seed=1)
+    Bundle(encoder).save(tmp_path / "encoder.safetensors")
+    model = str(tmp_path / "model.safetensors")
+    assert main(["fit", str(tmp_path / "encoder.safetensors"), "--labels", "140", "--out", model]) == 0
+    capsys.readouterr()
+    assert main(["separability", model, "--head", "client-1", "--json"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert len(rows) == 6
+    assert all((row["margin"] > 0) == (row["feature_snr_db"] is not None) for row in rows)
+    assert main(["separability", model, "--head", "nobody"]) == 2

@@ -7,15 +7,17 @@ import numpy as np
 import pytest
 
 from streaming.errors import ConfigError
-from training.experiments import Settings, run
+from training.experiments import Settings, changed, command, run
 from training.experiments.cases import Case
 from training.experiments.cells import Cell, cached, run_cell
 from training.experiments.rates import chosen
 from training.experiments.runner import grouped, run_cells
 from training.experiments.scale import CHOSEN, SCALES, find_scale
 from training.experiments.summary import summarise
-from training.experiments.tables import TABLES, methods_of
+from training.experiments.tables import TABLES, level_of, methods_of
 from training.methods import METHODS
+from training.methods.pretrained import adapted
+from training.pretraining.recipes import RECIPES
 
 SMOKE = SCALES["smoke"]
 
@@ -120,6 +122,33 @@ def test_tables_name_methods_that_exist_and_numbers_for_every_column():
         assert "limit" not in methods_of(
             table, next((c for c in table.columns if c.case.measured), table.columns[0])
         ) or (not table.columns[0].case.measured)
+
+
+def test_settings_that_the_paper_leaves_open_change_every_column_that_does_not_set_them(tmp_path):
+    asked = {"changes": (("level", "raw"), ("proximal", 0.1)), "case": (("unit_power", False),)}
+    settings = Settings(tmp_path, SMOKE, **asked)
+    table = changed(TABLES["variants"], settings)
+    columns = {column.title: column for column in table.columns}
+    assert not columns["as in the tables"].case.unit_power
+    assert dict(columns["averaged classifiers"].changes) == {
+        "level": "raw",
+        "proximal": 0.1,
+        "federated": True,
+    }
+    assert level_of("fedavg", columns["as in the tables"]) == "raw"
+    assert command("variants", settings).endswith("--unnormalised --level raw --proximal 0.1")
+    cell = Cell("wavetell", Case(), 0, SMOKE, changes=settings.changes)
+    assert cell.pretraining() != Cell("wavetell", Case(), 0, SMOKE).pretraining()
+    assert adapted(RECIPES["wavetell"], cell.budget).proximal == 0.1
+    assert settings.folder != Settings(tmp_path, SMOKE).folder
+
+
+def test_heads_that_see_the_level_share_their_pretraining_and_have_the_other_limit():
+    cells = [Cell(name, Case(), 0, SMOKE) for name in ("wavetell", "wavetell-level")]
+    assert cells[0].pretraining() == cells[1].pretraining()
+    assert cells[0].key != cells[1].key
+    column = TABLES["accuracy"].columns[0]
+    assert (level_of("wavetell", column), level_of("wavetell-level", column)) == ("rms", "raw")
 
 
 def test_a_table_without_its_data_names_the_file(tmp_path):
