@@ -10,7 +10,8 @@ from service.cli import main
 from streaming.agc import log_rms, normalise
 from streaming.block import Block
 from streaming.bundle import Bundle, encoder_sha256, load_bundle
-from streaming.encoder import Encoder, EncoderShape
+from streaming.encoder import Encoder
+from streaming.shape import EncoderShape
 from streaming.errors import InputError
 from streaming.pipeline import FramePipeline
 from training.datasets.synthetic import Signal, make_frames
