@@ -10,8 +10,8 @@ from sklearn.svm import SVC
 from service.cli import main
 from streaming.bundle import Bundle
 from streaming.encoder import Encoder
-from streaming.shape import EncoderShape
 from streaming.errors import InputError
+from streaming.shape import EncoderShape
 from training.evaluation.separability import Margin, feature_snr, input_snr_db, margins
 from training.heads.fit import Identity, fit_head
 from training.heads.search import Search

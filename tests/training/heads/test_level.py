@@ -11,9 +11,9 @@ from streaming.agc import log_rms, normalise
 from streaming.block import Block
 from streaming.bundle import Bundle, encoder_sha256, load_bundle
 from streaming.encoder import Encoder
-from streaming.shape import EncoderShape
 from streaming.errors import InputError
 from streaming.pipeline import FramePipeline
+from streaming.shape import EncoderShape
 from training.datasets.synthetic import Signal, make_frames
 from training.evaluation.cumulants import cumulants, cumulants_and_level
 from training.heads.embed import embed_frames
