@@ -2,11 +2,12 @@
 [ -z "${ZSH_VERSION-}" ] || { autoload -U +X bashcompinit && bashcompinit; }
 _wavetell() {
     local words current=${COMP_WORDS[COMP_CWORD]}
-    [ "$COMP_CWORD" -gt 1 ] || words="listen predict emissions serve devices record replay pretrain model fit evaluate explain generate coordinator join simulate bench experiment bounds config token completion"
+    [ "$COMP_CWORD" -gt 1 ] || words="listen predict emissions scan serve devices record replay pretrain model fit evaluate explain generate coordinator join simulate bench experiment bounds config token completion"
     [ "$COMP_CWORD" -le 1 ] || case ${COMP_WORDS[1]} in
     listen) words='--help --seconds --json --text --probabilities --quiet --model --head --backend --threads --report-ms' ;;
     predict) words='--help --frame --json --model --head --backend --threads' ;;
     emissions) words='--help --seconds --json' ;;
+    scan) words='--help --dwell --step --settle --passes --json --model --head --backend --threads' ;;
     serve) words='--help --model --head --backend --threads --report-ms --host --port --data --queue-ms --ring-s --ring-mb --max-streams --event-hits --event-ms --event-quiet --history --keep-days --keep-mb --recordings-mb --labels-mb --sinks --federation --open --tls-cert --tls-key --allow-names --allow-schemes --allow-hosts --allow-folders --plugin-origins --max-body-mb --max-rate --max-connections' ;;
     devices) words='--help --json' ;;
     record) words='--help --seconds --max-size --description --above --before --after' ;;
@@ -20,7 +21,7 @@ _wavetell() {
     coordinator) words='serve add list revoke audit --help --folder --run-name --recipe --rounds --steps --seed --quorum --deadline --grace --method --port --tls-clients --host --data --tls-cert --tls-key --allow-names --max-rate --max-connections' ;;
     join) words='--help --station --run-name --token-file --recordings --stream --client --frames --probe --precision --folder --nice --seconds --service --labelled --labels --head --out --patience --ca --cert' ;;
     simulate) words='--help --stations --recipe --rounds --steps --frames --seed --precision --method --attack --attackers --probe --folder' ;;
-    bench) words='engine service pretrain federation --help' ;;
+    bench) words='engine service band pretrain federation --help' ;;
     experiment) words='--help --list --scale --seeds --first-seed --methods --columns --report --workers --data --out' ;;
     bounds) words='--help --json' ;;
     config) words='--help --json' ;;
@@ -30,6 +31,7 @@ _wavetell() {
     [ "$COMP_CWORD" -le 1 ] || case ${COMP_WORDS[1]}:${COMP_WORDS[COMP_CWORD-1]} in
     listen:--backend) words='auto torch native native-bf16' ;;
     predict:--backend) words='auto torch native native-bf16' ;;
+    scan:--backend) words='auto torch native native-bf16' ;;
     serve:--backend) words='auto torch native native-bf16' ;;
     serve:--open) words='no yes' ;;
     pretrain:--clients) words='paper paper-snr paper-cfo' ;;
