@@ -9,7 +9,7 @@ emissions of different families and needs no guess at what an outlier may look l
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -35,7 +35,8 @@ LEAST_SPREAD = 1e-3  # of a feature that hardly differs
 class Training:
     """How a network is trained: AdamW, one cycle of the learning rate."""
 
-    epochs: int = 40
+    epochs: int = 15
+    open_set_epochs: int = 6
     batch: int = 256
     rate: float = 2e-3
     decay: float = 1e-3
@@ -57,8 +58,9 @@ def fit_projection(
     mixed = feature_mixup(z, family, np.random.default_rng(seed))
     x = np.concatenate([z, standardised(outliers, mean, scale), mixed])
     target = np.concatenate([family, np.full(len(x) - len(z), len(names))])
+    shorter = replace(training, epochs=training.open_set_epochs)
     ensemble = [
-        train(x, target, OPEN_SET_HIDDEN, nn.ReLU, len(names) + 1, seed * NETWORKS + i, training, "open set")
+        train(x, target, OPEN_SET_HIDDEN, nn.ReLU, len(names) + 1, seed * NETWORKS + i, shorter, "open set")
         for i in range(NETWORKS)
     ]
     stacked = [np.stack(same) for same in zip(*(layers_of(one) for one in ensemble), strict=True)]

@@ -24,7 +24,7 @@ from training.signals.classes import CLASSES, FAMILIES
 
 WINDOW, HOP = 2_048, 512  # samples at the model's rate
 KNOWN, OUTLIERS = 50_000, 5_000  # emissions for the projection, and for its open-set detector
-PARTLY = 4_000  # more of those that fill the band: receivers hear a part of them, and there are many kinds
+PARTLY, PARTLY_HEARD = 4_000, ("OFDM",)  # more of what receivers hear a part of, and of many kinds
 HELD = 10  # every tenth known emission is held out for the limit
 FALSE_ALARMS = 0.02  # share of them called unknown
 CERTAIN = 0.5  # probability from which the class itself is reported
@@ -33,14 +33,27 @@ SEARCH = Search(C=(1.0, 10.0), gamma=(0.5, 1.0), refuse=0.0, penalties=(1.0, 3.0
 
 
 def fit_radio(
-    bundle: Bundle, each: int, seed: int, folder: Path, known: int = KNOWN, outliers: int = OUTLIERS
+    bundle: Bundle,
+    each: int,
+    seed: int,
+    folder: Path,
+    known: int = KNOWN,
+    outliers: int = OUTLIERS,
+    partly_heard: int = PARTLY,
 ) -> tuple[Bundle, Fit]:
     """The bundle with its projection, and the head `live` from `each` labelled emissions per class."""
     examples = make_examples(Maker(OFTEN, seed), known, folder, "emissions")
+    partly = make_examples(Maker(PARTLY_HEARD, seed + 2), partly_heard, folder, "emissions of a part")
     strange = make_examples(Maker((OUTLIER,), seed + 1), outliers, folder, "outliers")
     held = examples.number // len(OFTEN) % HELD == 0  # all examples of an emission, and all classes alike
+    more = np.array([examples.names.index(name) for name in partly.names])
     projection = fit_projection(
-        examples.features[~held], examples.label[~held], examples.names, strange.features, seed, Training()
+        np.concatenate([examples.features[~held], partly.features]),
+        np.concatenate([examples.label[~held], more[partly.label]]),
+        examples.names,
+        strange.features,
+        seed,
+        Training(),
     )
     bundle = replace(bundle, projection=projection, meta=replace(bundle.meta, front_end=FRONT_END))
     limit = float(np.quantile(projection.push(examples.features[held])[:, -1], 1 - FALSE_ALARMS))
