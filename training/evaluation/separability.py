@@ -90,12 +90,15 @@ def plane_norms(head: Head) -> Real:
 def feature_snr(clean: NDArray[np.float32], noisy: NDArray[np.float32], head: Head) -> float:
     """rho over the largest variance of the noise along any direction of the features of embeddings (n, D)."""
     z, w = ((x - head.mean) / head.scale for x in (clean, noisy))
+    if head.kernel == "linear":
+        largest = float(np.linalg.eigvalsh(np.cov((w - z).T))[-1])
+        return float(np.linalg.norm(z, axis=1).max()) / max(largest, 1e-300)
     # d_i = feature(w_i) - feature(z_i): their covariance has the eigenvalues of their centred products.
     products = kernel(head, w, w) - kernel(head, w, z) - kernel(head, z, w) + kernel(head, z, z)
     products -= products.mean(0)
     products -= products.mean(1, keepdims=True)
     largest = float(np.linalg.eigvalsh((products + products.T) / 2)[-1]) / (len(z) - 1)
-    return float(np.sqrt(np.diagonal(kernel(head, z, z)).max())) / max(largest, 1e-300)
+    return 1 / max(largest, 1e-300)  # in the kernel's space every feature has norm 1
 
 
 def kernel(head: Head, a: Real, b: Real) -> Real:
