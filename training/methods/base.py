@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from streaming.block import Samples
-from streaming.encoder import Activation, iq
+from streaming.encoder import iq
 from streaming.errors import ConfigError
+from streaming.shape import Activation
 from training.datasets.augment import Level, at_level
 from training.datasets.frames import Frames
 from training.datasets.synthetic import Signal
