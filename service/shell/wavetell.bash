@@ -2,7 +2,7 @@
 [ -z "${ZSH_VERSION-}" ] || { autoload -U +X bashcompinit && bashcompinit; }
 _wavetell() {
     local words current=${COMP_WORDS[COMP_CWORD]}
-    [ "$COMP_CWORD" -gt 1 ] || words="listen predict emissions scan serve devices record replay pretrain model fit evaluate explain generate coordinator join simulate bench experiment bounds config token completion"
+    [ "$COMP_CWORD" -gt 1 ] || words="listen predict emissions scan serve devices record replay pretrain model fit evaluate explain generate coordinator join simulate bench experiment bounds separability config token completion backup restore"
     [ "$COMP_CWORD" -le 1 ] || case ${COMP_WORDS[1]} in
     listen) words='--help --seconds --json --text --probabilities --quiet --model --head --backend --threads --report-ms' ;;
     predict) words='--help --frame --json --model --head --backend --threads' ;;
@@ -12,9 +12,9 @@ _wavetell() {
     devices) words='--help --json' ;;
     record) words='--help --seconds --max-size --description --above --before --after' ;;
     replay) words='--help --zmq --loop --push --tags --key' ;;
-    pretrain) words='--help --recipe --clients --rounds --steps --seed --workers --out --resume' ;;
+    pretrain) words='--help --recipe --clients --unnormalised --proximal --activation --level --rounds --steps --seed --workers --out --resume' ;;
     model) words='show verify --help --json' ;;
-    fit) words='--help --data --labels --head --kernel --live --window --hop --refuse --unnormalised --seed --out --json' ;;
+    fit) words='--help --data --labels --head --kernel --live --window --hop --level --refuse --unnormalised --seed --out --json' ;;
     evaluate) words='--help --recordings --sources --workers --clients --test --labels --live --limit --rows --unnormalised --seed --out --keep --json' ;;
     explain) words='--help --emission --picture --json --model --backend --threads' ;;
     generate) words='--help --classes --snr --seconds --rate --freq --type --seed --clean --random --scene --emissions --count' ;;
@@ -22,11 +22,14 @@ _wavetell() {
     join) words='--help --station --run-name --token-file --recordings --stream --client --frames --probe --precision --folder --nice --seconds --service --labelled --labels --head --out --patience --ca --cert' ;;
     simulate) words='--help --stations --recipe --rounds --steps --frames --seed --precision --method --attack --attackers --probe --folder' ;;
     bench) words='engine service band pretrain federation --help' ;;
-    experiment) words='--help --list --scale --seeds --first-seed --methods --columns --report --workers --data --out' ;;
-    bounds) words='--help --json' ;;
+    experiment) words='--help --list --scale --seeds --first-seed --methods --columns --proximal --activation --level --clients --unnormalised --report --workers --data --out' ;;
+    bounds) words='--help --clients --inexact --json' ;;
+    separability) words='--help --head --eps --seed --json' ;;
     config) words='--help --json' ;;
     token) words='add list revoke --help --role --data' ;;
     completion) words='bash zsh fish --help' ;;
+    backup) words='--help --data --history' ;;
+    restore) words='--help --data' ;;
     esac
     [ "$COMP_CWORD" -le 1 ] || case ${COMP_WORDS[1]}:${COMP_WORDS[COMP_CWORD-1]} in
     listen:--backend) words='auto torch native native-bf16' ;;
@@ -35,6 +38,8 @@ _wavetell() {
     serve:--backend) words='auto torch native native-bf16' ;;
     serve:--open) words='no yes' ;;
     pretrain:--clients) words='paper paper-snr paper-cfo' ;;
+    pretrain:--activation) words='leaky_relu relu softplus' ;;
+    pretrain:--level) words='rms raw' ;;
     fit:--kernel) words='rbf linear' ;;
     evaluate:--sources) words='even odd' ;;
     evaluate:--clients) words='paper paper-snr paper-cfo' ;;
@@ -43,6 +48,10 @@ _wavetell() {
     join:--precision) words='float32 float16 int8' ;;
     simulate:--method) words='mean clipped trimmed median' ;;
     simulate:--attack) words='flip noise' ;;
+    experiment:--activation) words='leaky_relu relu softplus' ;;
+    experiment:--level) words='rms raw' ;;
+    experiment:--clients) words='labels snr cfo' ;;
+    bounds:--clients) words='paper paper-snr paper-cfo' ;;
     token:--role) words='read operate admin' ;;
     esac
     COMPREPLY=($(compgen -W "$words" -- "$current"))
