@@ -13,7 +13,10 @@ only the newest hops are kept.
 """
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
+
+from streaming.native_signals import signal_kernel
 
 RECENT, EARLIER = 1_024, 5_120  # samples that are compared
 LIMIT = 4.0
@@ -36,14 +39,26 @@ class Changes:
         past = features[:0] if self._past is None else self._past
         rows, before, found = np.concatenate([past, features]), len(past), list[int]()
         begin, span = 0, self.recent + self.earlier
-        for end in range(max(before + 1, span), len(rows) + 1):
-            if end - begin >= span and self._differ(rows[end - span : end]):
-                found.append(end - 1 - before)
-                begin = end
+        first = max(before + 1, span)  # of the ends that are looked at
+        if len(rows) >= first:
+            for end in (np.flatnonzero(self._differ(rows[first - span :])) + first).tolist():
+                if end - begin >= span:
+                    found.append(end - 1 - before)
+                    begin = end
         self._past = rows[max(begin, len(rows) - span + 1) :].copy()
         return found
 
-    def _differ(self, rows: NDArray[np.floating]) -> bool:
-        earlier, recent = np.split(rows, [self.earlier])
-        spread = earlier.var(0, ddof=1) * (1 / self.recent + 1 / self.earlier) + 1e-12
-        return bool(np.mean(np.square(recent.mean(0) - earlier.mean(0)) / spread) > self.limit)
+    def _differ(self, rows: NDArray[np.floating]) -> NDArray[np.bool_]:
+        """For every stretch of so many rows (n, reduced) that are compared, whether its two parts differ."""
+        kernel = signal_kernel()
+        if kernel is None:
+            return self.apart_in_numpy(rows) > self.limit
+        return kernel.apart(rows, self.earlier, self.recent) > self.limit
+
+    def apart_in_numpy(self, rows: NDArray[np.floating]) -> NDArray[np.floating]:
+        """The definition of s, which the kernel keeps to."""
+        stretches = sliding_window_view(rows, self.recent + self.earlier, 0).transpose(0, 2, 1)
+        earlier, recent = stretches[:, : self.earlier], stretches[:, self.earlier :]
+        spread = earlier.var(1, ddof=1) * (1 / self.recent + 1 / self.earlier) + 1e-12
+        apart = np.square(recent.mean(1) - earlier.mean(1)) / spread
+        return np.asarray(apart.mean(1))

@@ -64,6 +64,24 @@ def library() -> ctypes.CDLL:
         ("wavetell_signals", c_void_p, [c_char_p]),
         ("wavetell_machine", c_int, [c_void_p, c_void_p, c_int64, c_double, c_double, c_int64, c_void_p]),
         ("wavetell_describe", None, [c_void_p, c_void_p, c_int64, c_float, c_void_p]),
+        (
+            "wavetell_standout",
+            None,
+            [c_void_p, c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_int, c_void_p],
+        ),
+        ("wavetell_reorder", None, [c_void_p, c_void_p, c_int64, c_int64, c_void_p, c_void_p]),
+        (
+            "wavetell_follow",
+            c_int64,
+            [*[c_void_p] * 4, c_int64, c_int64, c_void_p, c_void_p, c_int64, c_int64, c_void_p, c_void_p],
+        ),
+        (
+            "wavetell_channel",
+            None,
+            [c_void_p, c_void_p, c_int64, c_int64, c_void_p, c_int64, c_float, c_int64, c_void_p],
+        ),
+        ("wavetell_apart", None, [c_void_p, c_void_p, *[c_int64] * 4, c_void_p]),
+        ("wavetell_moments", None, [c_void_p, c_void_p, c_int64, c_int64, c_void_p]),
     ):
         function = getattr(kernel, name)
         function.restype, function.argtypes = result, arguments

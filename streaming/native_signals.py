@@ -4,7 +4,9 @@ What it computes is defined by the numpy code of the modules that call it, which
 kernel. Within one instruction set the result depends on nothing but the samples.
 """
 
+import ctypes
 import functools
+from ctypes import c_double, c_int32, c_int64, c_void_p
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +16,35 @@ from streaming.errors import BackendError
 from streaming.native_library import choose_isa, library
 
 PORTABLE, FAST = "portable", "avx2"  # what AVX-512 would add is lost in memory
+Floats = NDArray[np.float64]
+Masks = NDArray[np.bool_]
+
+
+class Followed(ctypes.Structure):
+    """A track, or bins that are watched, as the kernel follows it; see streaming/native/signals.h."""
+
+    _fields_ = (
+        ("mask", c_void_p),
+        ("reached", c_void_p),
+        ("floor", c_void_p),
+        ("total", c_void_p),
+        ("looks", c_int64),
+        ("last", c_int64),
+        ("level", c_double),
+        ("peak", c_double),
+        ("kind", c_int32),
+        ("reaches", c_int32),
+    )
+
+
+class FollowRules(ctypes.Structure):
+    """The constants by which tracks are followed."""
+
+    _fields_ = (
+        *[(name, c_double) for name in ("louder", "fainter", "present", "shadow")],
+        *[(name, c_double) for name in ("on_top", "within", "heard", "freedom", "forgotten")],
+        *[(name, c_int64) for name in ("together", "watch", "memory", "closed", "hang")],
+    )
 
 
 class SignalKernel:
@@ -29,6 +60,89 @@ class SignalKernel:
         """So many features of an emission: `streaming.features`."""
         x, out = np.ascontiguousarray(samples, np.complex64), np.empty(features, np.float32)
         library().wavetell_describe(self._handle, x.ctypes.data, len(x), snr_db, out.ctypes.data)
+        return out
+
+    def standout(self, looks: Floats, floor: Floats, limits: Floats) -> Masks:
+        """The bins (n, bins) of looks that stand out: `streaming.band.regions`."""
+        x, level = np.ascontiguousarray(looks), np.ascontiguousarray(floor)
+        out = np.empty(x.shape, bool)
+        library().wavetell_standout(
+            self._handle,
+            x.ctypes.data,
+            *x.shape,
+            level.ctypes.data,
+            limits.ctypes.data,
+            len(limits),
+            out.ctypes.data,
+        )
+        return out
+
+    def reorder(self, ordered: Floats, old: Floats | None, fresh: Floats) -> None:
+        """Columns that are sorted, (rows, bins), lose the values `old` and gain others; the last row is free
+        where nothing is lost."""
+        library().wavetell_reorder(
+            self._handle,
+            ordered.ctypes.data,
+            *ordered.shape,
+            None if old is None else old.ctypes.data,
+            fresh.ctypes.data,
+        )
+
+    def follow(
+        self,
+        rules: FollowRules,
+        looks: Floats,
+        hot: Masks,
+        floor: Floats,
+        tracks: "ctypes.Array[Followed]",
+        at: int,
+        total: Floats,
+        held: Masks,
+    ) -> int:
+        """Follow tracks through looks (n, bins): how many looks, up to one that needs a decision."""
+        return int(
+            library().wavetell_follow(
+                self._handle,
+                ctypes.addressof(rules),
+                looks.ctypes.data,
+                hot.ctypes.data,
+                *looks.shape,
+                floor.ctypes.data,
+                ctypes.addressof(tracks),
+                len(tracks),
+                at,
+                total.ctypes.data,
+                held.ctypes.data,
+            )
+        )
+
+    def channel(self, block: Samples, at: int, response: Samples, sign: float, kept: int) -> Samples:
+        """The samples of a channel around bin `at` of a block's transform: `streaming.band.bank`."""
+        out = np.empty(kept // 2, np.complex64)
+        library().wavetell_channel(
+            self._handle,
+            block.ctypes.data,
+            len(block),
+            at,
+            response.ctypes.data,
+            len(response),
+            sign,
+            kept,
+            out.ctypes.data,
+        )
+        return out
+
+    def apart(self, rows: NDArray[np.floating], earlier: int, recent: int) -> Floats:
+        """How far the two parts of every stretch of rows (n, columns) differ: `streaming.changes`."""
+        x = np.ascontiguousarray(rows, np.float64)
+        out = np.empty(len(x) - earlier - recent + 1)
+        library().wavetell_apart(self._handle, x.ctypes.data, *x.shape, earlier, recent, out.ctypes.data)
+        return out
+
+    def moments(self, hops: Samples, count: int) -> Floats:
+        """So many moments of hops (n, samples), a multiple of eight: `streaming.band.evidence`."""
+        x, out = np.ascontiguousarray(hops, np.complex64), np.empty((len(hops), count))
+        library().wavetell_moments(self._handle, x.ctypes.data, *x.shape, out.ctypes.data)
         return out
 
 

@@ -11,6 +11,7 @@ last entry.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -52,6 +53,12 @@ class Projection:
     def _networks(self) -> list[Layer]:
         return [self.open_set_1, self.open_set_2, self.open_set_3]
 
+    @cached_property
+    def _exact(self) -> tuple[list[Rows], list[Rows]]:
+        """The layers, and those of the networks, in float32: to convert them takes longer than a push."""
+        layers = (self.layer_1, self.layer_2, self.layer_3)
+        return [x.astype(np.float32) for x in layers], [x.astype(np.float32) for x in self._networks]
+
     @property
     def outputs(self) -> int:
         """Entries of an embedding, the odds aside."""
@@ -60,10 +67,11 @@ class Projection:
     def push(self, features: Rows) -> Rows:
         """Features (n, COUNT) to embeddings and log odds of an outlier (n, outputs + 1)."""
         z = np.clip((features - self.mean) / self.scale, -FARTHEST, FARTHEST).astype(np.float32)
+        layers, networks = self._exact
         x = z
-        for layer in (self.layer_1, self.layer_2, self.layer_3):
-            x = sigmoid_linear(x @ layer[1:].astype(np.float32) + layer[0].astype(np.float32))
-        odds = open_set.outlier_odds([layer.astype(np.float32) for layer in self._networks], z)
+        for layer in layers:
+            x = sigmoid_linear(x @ layer[1:] + layer[0])
+        odds = open_set.outlier_odds(networks, z)
         return np.concatenate([x, odds[:, None]], 1, dtype=np.float32)
 
     def arrays(self) -> dict[str, NDArray[Any]]:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from streaming.block import Samples
 from streaming.filters import lowpass, transforms_fast
 from streaming.fourier import fft
+from streaming.native_signals import signal_kernel
 
 FEWEST = 64  # bins of a channel
 STOPBAND_DB = 60.0
@@ -81,9 +82,16 @@ class Channel:
 
     def read(self, number: int) -> Samples:
         """The M / 2 samples of a block."""
+        kernel, sign = signal_kernel(), -1.0 if number % 2 and self.bin % 2 else 1.0
+        block = self.bank.block(number)
+        if kernel is None:
+            return self.read_in_numpy(block, sign)
+        return kernel.channel(block, self.bin, self._response, sign, self.kept)
+
+    def read_in_numpy(self, block: Samples, sign: float) -> Samples:
+        """The definition of a channel's samples, which the kernel keeps to."""
         spectrum = np.zeros(self.kept, np.complex64)
-        sign = -1 if number % 2 and self.bin % 2 else 1
-        spectrum[self._to] = self.bank.block(number)[self._from] * (sign * self._response)
+        spectrum[self._to] = block[self._from] * (np.float32(sign) * self._response)
         quarter = self.kept // 4
         return np.asarray(fft.ifft(spectrum)[quarter : 3 * quarter], np.complex64)
 

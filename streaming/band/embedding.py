@@ -27,6 +27,7 @@ class EmissionEmbedder:
         past = -(-(bundle.encoder.shape.receptive_field - 1) // engine.hop)
         self._hops = past + window // engine.hop  # that are encoded at most
         self._streams: list[Stream] = []
+        self._window = Window(bundle.encoder, engine.hop, window)
 
     def push(self, evidence: Sequence[tuple[Samples, float]]) -> Rows:
         """Samples of emissions with their SNR, dB, to embeddings (n, entries)."""
@@ -46,7 +47,8 @@ class EmissionEmbedder:
             work.append((stream, normalise(self._newest(samples))))
         rows = []
         for hops in self.engine.push(work):
-            rows.append(Window(self.bundle.encoder, self.engine.hop, self.window).push(hops)[-1])
+            self._window.reset()
+            rows.append(self._window.push(hops)[-1])
         return np.stack(rows)
 
     def _newest(self, samples: Samples) -> Samples:

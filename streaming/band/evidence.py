@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 
 from streaming.band.box import Box
 from streaming.band.frontend import Begins, Piece
+from streaming.band.tail import Tail
 from streaming.block import Samples
 from streaming.changes import Changes
 from streaming.features import MOST, SHORTEST
+from streaming.native_signals import signal_kernel
 
 FIRST = 512  # samples to the first answer; also a hop of the moments
 SETTLED = 32_768  # samples between answers, once there is as much evidence as counts
@@ -31,6 +33,7 @@ COMPARED = 8_192  # samples before a change that are judged
 LASTING = 8_192  # samples after which a change is final
 PATIENCE = 65_536  # samples: the longest time between two questions to the judge
 SAME_RATE = 1.02
+MOMENTS = 5
 
 Judge = Callable[[Samples, float], tuple[str, float]]  # samples and SNR, dB, to a family and its probability
 
@@ -61,7 +64,7 @@ class Evidence:
         self._restart("signal")
 
     def _restart(self, begins: Begins) -> None:
-        self._samples = np.empty(0, np.complex64)  # that count
+        self._kept = Tail()  # samples that count
         self._begins: Begins = begins
         self._changes.reset()
         self._judged = 0  # of these, looked at for changes
@@ -88,54 +91,56 @@ class Evidence:
             if self._burst == self._due:
                 asked.append(self._question(piece, at))
                 self._due += self._distance(rate_hz)
-        if piece.ends and self._since and len(self._samples) - self._since < LASTING:
+        if piece.ends and self._since and len(self._kept) - self._since < LASTING:
             self._since = 0
-        if piece.ends and at > self._asked and len(self._samples) >= SHORTEST:
+        if piece.ends and at > self._asked and len(self._kept) >= SHORTEST:
             asked.append(self._question(piece, at))
         return asked
 
     def _distance(self, rate_hz: float) -> int:
         """Samples to the next question of this burst."""
-        if len(self._samples) < MOST:
+        if len(self._kept) < MOST:
             return max(FIRST, min(self._due, SETTLED * 2))
         return max(SETTLED, round(EVERY_S * rate_hz / self._step / FIRST) * FIRST)
 
     def _add(self, samples: Samples, snr_db: float) -> int:
         """Take samples in, up to where they become another signal: how many."""
-        before = len(self._samples)
-        self._samples = np.concatenate([self._samples, samples])
-        hops = (len(self._samples) - self._judged) // FIRST if self.judge else 0
-        fresh = self._samples[self._judged : self._judged + hops * FIRST].reshape(hops, FIRST)
+        before = len(self._kept)
+        self._kept.append(samples)
+        hops = (len(self._kept) - self._judged) // FIRST if self.judge else 0
+        fresh = self._kept.samples[self._judged : self._judged + hops * FIRST].reshape(hops, FIRST)
         for row in self._changes.push(moments(fresh)) if hops else []:
             end = self._judged + (row + 1) * FIRST
             if self._is_another(end - self._changes.recent * FIRST, end, snr_db):
-                self._samples, self._judged = self._samples[:end], end
+                self._kept.take_back(len(self._kept) - end)
+                self._judged = end
                 self._due = self._burst + end - before + FIRST
                 self._changes.reset()
                 break
         else:
             self._judged += hops * FIRST
-        added = len(self._samples) - before
-        if self._since and len(self._samples) - self._since >= LASTING:
+        added = len(self._kept) - before
+        if self._since and len(self._kept) - self._since >= LASTING:
             self._drop(self._since)
-        self._drop(len(self._samples) - MOST)
+        self._drop(len(self._kept) - MOST)
         return added
 
     def _drop(self, count: int) -> None:
         """The oldest samples no longer count."""
         if count > 0:
-            self._samples = self._samples[count:]
+            self._kept.drop(count)
             self._judged, self._quiet = self._judged - count, self._quiet - count
             self._since = max(0, self._since - count)
 
     def _is_another(self, begin: int, end: int, snr_db: float) -> bool:
         """Whether [begin, end) is another signal than what was before."""
-        before = self._samples[max(self._since, begin - COMPARED) : begin]
+        before = self._kept.samples[max(self._since, begin - COMPARED) : begin]
         if self.judge is None or end < self._quiet or len(before) < 2 * FIRST:
             return False
-        family, sure = self.judge(before, snr_db)
-        new, new_sure = self.judge(self._samples[begin:end], snr_db)
-        another = new != family and min(sure, new_sure) >= SURE
+        # The new part is short, and mostly too short to be sure of: then what was before need not be named.
+        new, new_sure = self.judge(self._kept.samples[begin:end], snr_db)
+        family, sure = self.judge(before, snr_db) if new_sure >= SURE else (new, new_sure)
+        another = new != family and sure >= SURE
         if another:
             self._since, self._begins, self._wait = begin, "change", FIRST
         self._quiet, self._wait = end + self._wait, min(2 * self._wait, PATIENCE)
@@ -143,7 +148,7 @@ class Evidence:
 
     def _question(self, piece: Piece, end: float) -> Question:
         start, self._asked = self._asked, end
-        counts = self._samples[self._since :]
+        counts = self._kept.samples[self._since :]
         begins = self._begins if len(counts) < 4 * FIRST else None
         return Question(
             counts,
@@ -159,7 +164,13 @@ class Evidence:
 
 
 def moments(hops: Samples) -> NDArray[np.float64]:
-    """What changes with the modulation, of hops (n, samples): (n, 5)."""
+    """What changes with the modulation, of hops (n, samples): (n, MOMENTS)."""
+    kernel = signal_kernel()
+    return kernel.moments(hops, MOMENTS) if kernel else moments_in_numpy(hops)
+
+
+def moments_in_numpy(hops: Samples) -> NDArray[np.float64]:
+    """The definition of the moments, which the kernel keeps to."""
     power = np.square(np.abs(hops))
     mean = power.mean(1, keepdims=True) + 1e-20
     steps = hops[:, 1:] * hops[:, :-1].conj()

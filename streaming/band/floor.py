@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from streaming.band.looks import FREEDOM, Spectrum
 from streaming.filters import gamma_quantile, moving_mean, moving_median
+from streaming.native_signals import signal_kernel
 
 AVERAGED, KEPT = 16, 64  # looks in an average, averages kept
 QUANTILE, FIRST_QUANTILE = 0.3, 0.25
@@ -29,7 +30,7 @@ QUIETEST = 0.12  # of the band: what is taken to be empty
 
 
 class Floor:
-    """`start` with the first looks, then `push` every look; `level` is the floor (bins,)."""
+    """`start` with the first looks, then `add` and `count` all; `level` is the floor (bins,)."""
 
     def __init__(self, bins: int) -> None:
         self.bins = bins
@@ -48,37 +49,60 @@ class Floor:
             burst = moving_mean(share, 5, "nearest") < BURST
             first = np.where(burst, np.minimum(first, least / LEAST), first)
         self.level: Spectrum = np.maximum(moving_median(first, width), LOWEST)
-        self._averages = deque([self._bias * self.level for _ in range(4)], maxlen=KEPT)
+        self._averages = deque[Spectrum](maxlen=KEPT)
+        self._ordered = np.full((KEPT, self.bins), np.inf)  # the averages, each bin's sorted
+        for _ in range(4):
+            self._keep(self._bias * self.level)
         self._clear()
 
     def _clear(self) -> None:
-        self._sum, self._count = np.zeros(self.bins), 0
-        self._held = np.zeros(self.bins, bool)
+        """`total` and `held` are of the looks of the next average so far."""
+        self.total, self._count = np.zeros(self.bins), 0
+        self.held = np.zeros(self.bins, bool)
 
     @property
     def constant(self) -> int:
         """Looks until the floor may be another one."""
         return AVERAGED - self._count
 
-    def push(self, look: Spectrum, held: NDArray[np.bool_]) -> bool:
-        """Learn from a look, but for the bins that are held; whether the floor is a new one now."""
-        self._sum += look
-        self._held |= held
-        self._count += 1
+    def add(self, look: Spectrum, held: NDArray[np.bool_]) -> None:
+        """A look to learn from, but for the bins that are held."""
+        self.total += look
+        self.held |= held
+
+    def count(self, looks: int) -> None:
+        """So many looks were added; the floor may be a new one now."""
+        self._count += looks
         if self._count < AVERAGED:
-            return False
-        average = self._sum / AVERAGED  # bounded as a whole: bounded looks would have the mean of their dips
+            return
+        average = self.total / AVERAGED  # bounded as a whole: bounded looks would have the mean of their dips
         highest = RISE * self._bias * self.level
-        self._averages.append(np.where(self._held, np.minimum(average, highest), average))
+        self._keep(np.where(self.held, np.minimum(average, highest), average))
         self._clear()
-        usual = np.quantile(np.array(self._averages), QUANTILE, axis=0) / self._bias
-        self.level = np.maximum(moving_median(usual, 3), LOWEST)
-        return True
+        self.level = np.maximum(moving_median(self._usual() / self._bias, 3), LOWEST)
+
+    def _keep(self, average: Spectrum) -> None:
+        kernel = signal_kernel()
+        if kernel:
+            oldest = self._averages[0] if len(self._averages) == KEPT else None
+            kernel.reorder(self._ordered, oldest, average)
+        self._averages.append(average)
+
+    def _usual(self) -> Spectrum:
+        """The lower quantile of the averages; to sort them anew each time would take far longer."""
+        if signal_kernel() is None:
+            return np.asarray(np.quantile(np.array(self._averages), QUANTILE, axis=0))
+        whole, part = divmod(QUANTILE * (len(self._averages) - 1), 1)
+        lower, upper = self._ordered[int(whole)], self._ordered[int(whole) + 1]
+        # As numpy interpolates: from the nearer of the two.
+        apart = upper - lower
+        return np.asarray(lower + apart * part if part < 0.5 else upper - apart * (1 - part))
 
     def forget(self, mask: NDArray[np.bool_], level: Spectrum) -> None:
         """What was steady in these bins has ended: there the floor is at most this high."""
         for average in self._averages:
             average[mask] = np.minimum(average, self._bias * level)[mask]
+        self._ordered[: len(self._averages)] = np.sort(np.array(self._averages), axis=0)
         self.level[mask] = np.minimum(self.level, level)[mask]
 
     @property

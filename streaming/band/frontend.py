@@ -209,8 +209,10 @@ class Band:
     def _recent(self, first: int, end: int) -> Samples:
         """The samples of looks [first, end), as far as they are kept."""
         oldest = self._at - self.tick * len(self._ticks)
-        kept = np.concatenate(self._ticks)
-        return kept[max(0, first * self.bins - oldest) : max(0, end * self.bins - oldest)]
+        first, end = (max(0, look * self.bins - oldest) for look in (first, end))
+        ticks = list(self._ticks)[first // self.tick : -(-end // self.tick)] or [self._held[:0]]
+        skipped = first // self.tick * self.tick
+        return np.concatenate(ticks)[first - skipped : end - skipped]
 
     def _tick(self, samples: Samples, looks: int = LOOKS) -> list[Item]:
         """One tick; of a last one only some looks are real."""

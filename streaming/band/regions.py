@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from streaming.band.looks import FREEDOM, Spectrum
 from streaming.filters import gamma_exceeded
+from streaming.native_signals import signal_kernel
 
 FALSE_ALARM = 1e-7  # per look
 MARGIN, LEAST = 10**0.1, 1.4  # real noise is not quite stationary
@@ -29,12 +30,17 @@ class Standout:
         freedom = [FREEDOM * max(1.0, 0.75 * width) for width in self._widths]
         alarms = [FALSE_ALARM * width / bins for width in self._widths]
         limits = [MARGIN * gamma_exceeded(k, a) / k for k, a in zip(freedom, alarms, strict=True)]
-        self._limits = [max(LEAST, limit) for limit in limits]
+        self._limits = np.maximum(limits, LEAST)
 
     def find(self, looks: NDArray[np.float64], floor: Spectrum) -> NDArray[np.bool_]:
         """The mask (n, bins) of looks (n, bins) over one floor."""
+        kernel = signal_kernel()
+        return kernel.standout(looks, floor, self._limits) if kernel else self.find_in_numpy(looks, floor)
+
+    def find_in_numpy(self, looks: NDArray[np.float64], floor: Spectrum) -> NDArray[np.bool_]:
+        """The definition of what stands out, which the kernel keeps to."""
         ratio = looks / floor
-        found = ratio > self._limits[0]
+        found = np.asarray(ratio > self._limits[0])
         ratio[found] = 1.0
         below = summed(ratio)
         for width, limit in zip(self._widths[1:], self._limits[1:], strict=True):
@@ -88,3 +94,20 @@ def as_mask(bins: int, found: list[Run]) -> Mask:
     for first, end in found:
         mask[first:end] = True
     return mask
+
+
+def widened(mask: Mask) -> Mask:
+    """A mask and two bins to either side of it."""
+    out = mask.copy()
+    for shift in (1, 2):
+        out[shift:] |= mask[:-shift]
+        out[:-shift] |= mask[shift:]
+    return out
+
+
+def own_regions(mask: Mask, excess: Spectrum, hot: Mask) -> Mask:
+    """The hot regions whose strongest bin lies in a mask."""
+    if not (mask & hot).any():
+        return np.zeros(len(mask), bool)
+    found = [run for run in runs(hot) if mask[run[0] + int(excess[run[0] : run[1]].argmax())]]
+    return as_mask(len(mask), found)

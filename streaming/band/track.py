@@ -1,17 +1,31 @@
-"""A track: one emission from when it is found until it has been silent for a while."""
+"""A track: one emission from when it is found until it has been silent for a while; births may become one."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from streaming.band.box import Box, measure
 from streaming.band.looks import Spectrum
 from streaming.band.regions import Mask, Run
+from streaming.native_signals import Followed
 
 MEMORY = 16  # looks of the running level
 WITHIN = 0.5  # of the power of a rise that lies in a track's bins if it is the track's own
 FORGOTTEN = 0.998  # per look, of the peak
 WIDER, MOVED = 1.7, 0.3  # ratio of bandwidths, and shift of the centre in bandwidths, of another channel
+
+
+@dataclass
+class Birth:
+    """Bins that rose together and are watched."""
+
+    begin: int
+    mask: Mask
+    total: Spectrum
+    looks: int
+    last: int
+    level: float
+    followed: Followed | None = None  # the same for the kernel
 
 
 @dataclass
@@ -25,22 +39,26 @@ class Track:
     floor: Spectrum
     steady: bool  # it was there before the stream began
     box: Box
-    total: Spectrum = field(default_factory=lambda: np.zeros(0))  # of the looks it was heard in
+    total: Spectrum  # of the looks it was heard in
+    reached: Mask  # in the last look, if `reaches`
     looks: int = 0
     last: int = 0
     level: float = 0.0  # excess power per look, lately
     peak: float = 0.0  # the most that a steady one had, forgotten slowly
-    reached: Mask | None = None  # in the last look
+    reaches: bool = False
+    followed: Followed | None = None  # the same for the kernel, with the addresses of its arrays
 
     def grow(self, grown: Mask) -> None:
         """It reaches these bins, too, if it did so in the look before: the splatter of an onset does not."""
-        if self.reached is not None:
+        if self.reaches:
             self.mask |= grown & self.reached
-        self.reached = grown
+        self.reached[:], self.reaches = grown, True
 
     def add(self, at: int, look: Spectrum, power: float) -> None:
         """It was heard in this look, this much above the floor."""
-        self.total = self.total + look if self.looks else look
+        if not self.looks:
+            self.total[:] = 0.0
+        self.total += look
         self.looks += 1
         self.last = at
         self.level += (power - self.level) / min(self.looks, MEMORY)

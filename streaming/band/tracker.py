@@ -13,16 +13,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streaming.band.box import measure
 from streaming.band.emitters import Emitters
 from streaming.band.floor import Floor, without_dc
+from streaming.band.follower import follow
 from streaming.band.lobes import Lobe, are_tones, comparisons, find_lobes, group
 from streaming.band.looks import FREEDOM, Spectra, Spectrum
-from streaming.band.regions import Mask, Run, Standout, as_mask, runs
-from streaming.band.track import Track
+from streaming.band.regions import CLOSED, Mask, Run, Standout, as_mask, own_regions, runs, widened
+from streaming.band.track import FORGOTTEN, MEMORY, WITHIN, Birth, Track
 from streaming.block import Samples
 from streaming.filters import moving_mean
+from streaming.native_signals import FollowRules, signal_kernel
 
 WATCH = 8  # looks that new bins are watched for before they become tracks
 TOGETHER = 2  # looks between the beginnings of what rises together
@@ -39,6 +42,11 @@ SURE, LOWEST_SNR_DB = 18.0, -6.0  # standard deviations of noise, and SNR, below
 LOOK_AGAIN = 64  # looks between looks for steady emissions
 MOST_TRACKS = 256
 LONGEST = 512  # looks of a pause: the front end has the samples of some more
+# As the kernel takes them, where it follows tracks.
+RULES = (
+    *(LOUDER, FAINTER, PRESENT, SHADOW, ON_TOP, WITHIN, HEARD, FREEDOM, FORGOTTEN),
+    *(TOGETHER, WATCH, MEMORY, CLOSED),
+)
 
 NOTHING = np.empty(0, np.complex64)
 Recent = Callable[[int, int], Samples]  # the samples of looks [first, end)
@@ -50,18 +58,6 @@ class Change:
 
     kind: Literal["opened", "moved", "closed"]
     track: Track
-
-
-@dataclass
-class Birth:
-    """Bins that rose together and are watched."""
-
-    begin: int
-    mask: Mask
-    total: Spectrum
-    looks: int
-    last: int
-    level: float
 
 
 class Tracker:
@@ -84,6 +80,7 @@ class Tracker:
         self.at = 0  # looks so far
         self.open: list[Track] = []
         self.refused = 0  # tracks beyond the bound
+        self._rules = FollowRules(*RULES, self.hang)
         self._births: list[Birth] = []
         self._changes: list[Change] = []
 
@@ -109,12 +106,32 @@ class Tracker:
         spectra = without_dc(looks)
         while len(spectra):
             count = self.floor.constant
-            for spectrum, hot in zip(
-                spectra[:count], self.standout.find(spectra[:count], self.floor.level), strict=True
-            ):
-                self._push_one(spectrum, hot)
-            spectra = spectra[count:]
+            hot = self.standout.find(spectra[:count], self.floor.level)
+            while len(hot):
+                done = self._follow(spectra[: len(hot)], hot)
+                if not done:
+                    self._push_one(spectra[0], hot[0])
+                    done = 1
+                spectra, hot = spectra[done:], hot[done:]
         return self._changes
+
+    def _follow(self, spectra: NDArray[np.float64], hot: NDArray[np.bool_]) -> int:
+        """Take in the first looks (n, bins) as far as there is nothing to decide: how many."""
+        kernel = signal_kernel()
+        count = min(len(hot), LOOK_AGAIN - self.at % LOOK_AGAIN)
+        ones: list[Track | Birth] = [*self.open, *self._births]
+        if kernel is None:
+            return 0
+        done = follow(kernel, self._rules, spectra[:count], hot[:count], self.at, self.floor, ones)
+        self._advance(done)
+        return done
+
+    def _advance(self, looks: int) -> None:
+        """So many looks were taken in."""
+        self.floor.count(looks)
+        self.at += looks
+        if looks and self.at % LOOK_AGAIN == 0:
+            self._find_steady()
 
     def _push_one(self, spectrum: Spectrum, hot: Mask) -> None:
         if self.busy or hot.any():
@@ -130,10 +147,8 @@ class Tracker:
         for track in self.open:
             if track.steady:
                 track.remember(spectrum, held)
-        self.floor.push(spectrum, held)
-        self.at += 1
-        if self.at % LOOK_AGAIN == 0:
-            self._find_steady()
+        self.floor.add(spectrum, held)
+        self._advance(1)
 
     def flush(self) -> list[Change]:
         """End everything."""
@@ -198,7 +213,7 @@ class Tracker:
             free &= ~(grown | birth.mask)
             if power > FAINTER * birth.level:
                 birth.mask |= grown
-                birth.total = birth.total + spectrum
+                birth.total += spectrum
                 birth.looks += 1
                 birth.last = self.at
                 birth.level += (power - birth.level) / birth.looks
@@ -217,7 +232,7 @@ class Tracker:
                 birth.mask |= mask
                 birth.level += power / birth.looks
                 return
-        self._births.append(Birth(self.at, mask, spectrum, 1, self.at, power))
+        self._births.append(Birth(self.at, mask, spectrum.copy(), 1, self.at, power))
 
     def _rises(self, run: Run, spectrum: Spectrum, excess: Spectrum, loudest: float) -> bool:
         """Whether a region is not a product of something stronger, nor a steady emission's own.
@@ -244,7 +259,7 @@ class Tracker:
             track = self._open(birth.begin, members, excess, floor, birth.looks, steady=False)
             if track is None:
                 continue
-            track.total, track.looks, track.last = birth.total, birth.looks, birth.last
+            track.total[:], track.looks, track.last = birth.total, birth.looks, birth.last
             if ended or self.at - birth.last > self.hang:
                 self._close(track)
 
@@ -257,7 +272,7 @@ class Tracker:
         if not own or not are_tones(members[0].power, track.level, product):
             return False
         track.mask |= as_mask(self.bins, [(lobe.first, lobe.end) for lobe in members])
-        track.total, track.looks = birth.total, birth.looks
+        track.total[:], track.looks = birth.total, birth.looks
         track.box = track.measure() or track.box
         self._changes.append(Change("moved", track))
         return True
@@ -306,7 +321,8 @@ class Tracker:
             return None
         emission = self.emitters.recognise(box, self._seconds(self.at))
         number = next(self.emitters.tracks)
-        track = Track(number, emission, begin, mask, floor.copy(), steady, box, last=begin)
+        total, reached = np.zeros(self.bins), np.zeros(self.bins, bool)
+        track = Track(number, emission, begin, mask, floor.copy(), steady, box, total, reached, last=begin)
         track.level = track.peak = float(own.sum())
         self.open.append(track)
         self._changes.append(Change("opened", track))
@@ -320,20 +336,3 @@ class Tracker:
     def _seconds(self, look: int) -> float:
         """When a look was, by the source's count."""
         return self.begin_s + look * self.look_s
-
-
-def widened(mask: Mask) -> Mask:
-    """A mask and two bins to either side of it."""
-    out = mask.copy()
-    for shift in (1, 2):
-        out[shift:] |= mask[:-shift]
-        out[:-shift] |= mask[shift:]
-    return out
-
-
-def own_regions(mask: Mask, excess: Spectrum, hot: Mask) -> Mask:
-    """The hot regions whose strongest bin lies in a mask."""
-    if not (mask & hot).any():
-        return np.zeros(len(mask), bool)
-    found = [run for run in runs(hot) if mask[run[0] + int(excess[run[0] : run[1]].argmax())]]
-    return as_mask(len(mask), found)

@@ -40,6 +40,14 @@ Workspace& workspace(const Signals* signals) {
     return work;
 }
 
+// What other code has left there has other bits.
+BandDesk& band_desk(const void* signals) {
+    thread_local std::map<const void*, BandDesk> desks;
+    return desks[signals];
+}
+
+const Signals& code_of(const void* signals) { return *static_cast<const Signals*>(signals); }
+
 }  // namespace
 
 }  // namespace wavetell
@@ -59,6 +67,36 @@ const void* wavetell_signals(const char* isa) {
 void wavetell_describe(const void* signals, const float* iq, int64_t samples, float snr_db, float* features) {
     const Signals* code = static_cast<const Signals*>(signals);
     code->describe(workspace(code), iq, samples, snr_db, features);
+}
+
+void wavetell_standout(const void* signals, const double* looks, int64_t n, int64_t bins, const double* floor,
+                       const double* limits, int widths, uint8_t* found) {
+    code_of(signals).standout(band_desk(signals), looks, n, bins, floor, limits, widths, found);
+}
+
+void wavetell_reorder(const void* signals, double* ordered, int64_t rows, int64_t bins, const double* old,
+                      const double* fresh) {
+    code_of(signals).reorder(ordered, rows, bins, old, fresh);
+}
+
+int64_t wavetell_follow(const void* signals, const FollowRules* rules, const double* looks, const uint8_t* hot,
+                        int64_t n, int64_t bins, const double* floor, Followed* tracks, int64_t count, int64_t at,
+                        double* sum, uint8_t* held) {
+    return code_of(signals).follow(band_desk(signals), *rules, looks, hot, n, bins, floor, tracks, count, at, sum, held);
+}
+
+void wavetell_channel(const void* signals, const float* block, int64_t size, int64_t bin, const float* response,
+                      int64_t around, float sign, int64_t kept, float* out) {
+    code_of(signals).channel(band_desk(signals), block, size, bin, response, around, sign, kept, out);
+}
+
+void wavetell_apart(const void* signals, const double* rows, int64_t n, int64_t columns, int64_t earlier,
+                    int64_t recent, double* out) {
+    code_of(signals).apart(rows, n, columns, earlier, recent, out);
+}
+
+void wavetell_moments(const void* signals, const float* iq, int64_t n, int64_t length, double* out) {
+    code_of(signals).moments(iq, n, length, out);
 }
 
 }  // extern "C"

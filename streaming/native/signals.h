@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <map>
+
 #include "fft_plan.h"
 #include "model.h"
 #include "order.h"
@@ -32,13 +34,61 @@ struct Workspace {
     Aligned<float> memory;  // or compiled loops would begin elsewhere, and round differently, in another thread
 };
 
+// The memory in which a thread works on a band; it grows to what is needed and is kept.
+class BandDesk {
+  public:
+    double* doubles(size_t n) { return room(numbers, n); }
+    float* floats(size_t n) { return room(parts, n); }
+    uint8_t* bytes(size_t n) { return room(masks, n); }
+    uint16_t* counts(size_t n) { return room(counted, n); }
+    std::map<long, Chirp> chirps;  // by length
+
+  private:
+    std::vector<double> numbers;
+    std::vector<float> parts;
+    std::vector<uint8_t> masks;
+    std::vector<uint16_t> counted;
+
+    template <class T>
+    static T* room(std::vector<T>& memory, size_t n) {
+        if (memory.size() < n) memory.resize(n);
+        return memory.data();
+    }
+};
+
+enum Kind : int32_t { STEADY, BURST, BIRTH };
+
+// A track, or bins that are watched, as streaming/native_signals.py has it; masks hold one byte per bin.
+struct Followed {
+    uint8_t *mask, *reached;
+    const double* floor;
+    double* total;
+    int64_t looks, last;
+    double level, peak;
+    int32_t kind, reaches;  // whether `reached` holds the look before
+};
+
+// The constants of streaming/band/tracker.py and track.py.
+struct FollowRules {
+    double louder, fainter, present, shadow, on_top, within, heard, freedom, forgotten;
+    int64_t together, watch, memory, closed, hang;
+};
+
 struct Signals {
     const char* name;
     // The features of complex samples, in the order of streaming/features.
     void (*describe)(Workspace& work, const float* iq, long n, float snr_db, float* features);
+    void (*standout)(BandDesk& desk, const double* looks, long n, long bins, const double* floor, const double* limits,
+                     int widths, uint8_t* found);
+    void (*reorder)(double* ordered, long rows, long bins, const double* old, const double* fresh);
+    long (*follow)(BandDesk& desk, const FollowRules& rules, const double* looks, const uint8_t* hot, long n, long bins,
+                   const double* floor, Followed* tracks, long count, long at, double* sum, uint8_t* held);
+    void (*channel)(BandDesk& desk, const float* block, long size, long bin, const float* response, long around,
+                    float sign, long kept, float* out);
+    void (*moments)(const float* iq, long n, long length, double* out);
+    void (*apart)(const double* rows, long n, long columns, long earlier, long recent, double* out);
 };
 
 extern const Signals *const portable_signals, *const avx2_signals;
-
 
 }  // namespace wavetell

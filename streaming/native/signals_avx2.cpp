@@ -6,12 +6,16 @@
 #if defined(__x86_64__)
 BEGIN_TARGET("avx2,fma")
 
+#include "channel.h"
 #include "describe.h"
+#include "follow.h"
+#include "moments.h"
+#include "standout.h"
 
 namespace wavetell {
 namespace {
 
-const Signals signals = {"avx2", describe};
+const Signals signals = {"avx2", describe, standout, reorder, follow, channel, moments, apart};
 
 }  // namespace
 

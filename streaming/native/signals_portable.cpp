@@ -1,11 +1,15 @@
 // Every processor that a C++ compiler knows.
 
+#include "channel.h"
 #include "describe.h"
+#include "follow.h"
+#include "moments.h"
+#include "standout.h"
 
 namespace wavetell {
 namespace {
 
-const Signals signals = {"portable", describe};
+const Signals signals = {"portable", describe, standout, reorder, follow, channel, moments, apart};
 
 }  // namespace
 

@@ -25,7 +25,8 @@ def started(looks, count=64):
 
 def learn(floor, looks, held=FREE):
     for look in looks:
-        floor.push(look, held)
+        floor.add(look, held)
+        floor.count(1)
     return floor
 
 
@@ -94,9 +95,10 @@ def test_the_floor_changes_only_where_it_says():
     looks, floor = looks_at(noise(200 * BINS)), started(looks_at(noise(65 * BINS)))
     for _ in range(5):
         constant, before = floor.constant, floor.level
-        assert not any(floor.push(look, FREE) for look in looks[: constant - 1])
+        learn(floor, looks[: constant - 1])
         assert floor.level is before
-        assert floor.push(looks[0], FREE)
+        learn(floor, looks[:1])
+        assert floor.level is not before
 
 
 def test_a_direct_current_counts_as_much_as_its_neighbours():

@@ -1,0 +1,255 @@
+// Tracks are followed through looks, as streaming/band/tracker.py defines it, while nothing begins, ends or is to be
+// measured: such a look is left to the tracker. Every instruction set compiles its own copy.
+
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "signals.h"
+
+namespace wavetell {
+namespace {
+
+constexpr long EIGHT = 8;  // bins of a mask that are looked at together
+
+inline uint64_t eight(const uint8_t* mask) {
+    uint64_t value;
+    std::memcpy(&value, mask, sizeof value);
+    return value;
+}
+
+// The sum of an excess over the bins that are in both masks.
+inline double power_in(const double* excess, const uint8_t* mask, const uint8_t* other, long bins) {
+    double sum = 0.0;
+    for (long k = 0; k < bins; k += EIGHT) {
+        if (!(eight(mask + k) & eight(other + k))) continue;
+        for (long i = k; i < k + EIGHT; ++i) sum += mask[i] & other[i] ? excess[i] : 0.0;
+    }
+    return sum;
+}
+
+// The sum of what a look has above a floor, and below it, in the bins of a mask that are not in another one.
+inline double power_above(const double* look, const double* floor, const uint8_t* mask, const uint8_t* other, long bins) {
+    double sum = 0.0;
+    for (long k = 0; k < bins; k += EIGHT) {
+        if (!(eight(mask + k) & ~eight(other + k))) continue;
+        for (long i = k; i < k + EIGHT; ++i) sum += mask[i] & !other[i] ? look[i] - floor[i] : 0.0;
+    }
+    return sum;
+}
+
+// Calls take(first, end) for every run of a mask, gaps of up to `closed` bins closed, until it returns true.
+template <class Take>
+inline bool any_run(const uint8_t* mask, long bins, long closed, Take take) {
+    for (long i = 0; i < bins;) {
+        if (i % EIGHT == 0 && !eight(mask + i)) {
+            i += EIGHT;
+            continue;
+        }
+        if (!mask[i]) {
+            ++i;
+            continue;
+        }
+        const long first = i;
+        long end = ++i;
+        for (; i < bins && i - end <= closed; ++i)
+            if (mask[i]) end = i + 1;
+        if (take(first, end)) return true;
+    }
+    return false;
+}
+
+inline bool touches(const uint8_t* mask, const uint8_t* other, long bins) {
+    for (long k = 0; k < bins; k += EIGHT)
+        if (eight(mask + k) & eight(other + k)) return true;
+    return false;
+}
+
+// The runs of hot bins whose strongest bin lies in a mask.
+inline void own_regions(const uint8_t* mask, const double* excess, const uint8_t* hot, long bins, long closed,
+                        uint8_t* grown) {
+    std::fill_n(grown, bins, uint8_t(0));
+    if (!touches(mask, hot, bins)) return;
+    any_run(hot, bins, closed, [&](long first, long end) {
+        long strongest = first;
+        for (long i = first + 1; i < end; ++i)
+            if (excess[i] > excess[strongest]) strongest = i;
+        if (mask[strongest]) std::fill(grown + first, grown + end, uint8_t(1));
+        return false;
+    });
+}
+
+// A mask and two bins to either side of it.
+inline void widen(const uint8_t* mask, long bins, uint8_t* wide) {
+    wide[0] = mask[0] | mask[1] | mask[2], wide[1] = wide[0] | mask[3];
+    for (long k = 2; k < bins - 2; ++k) wide[k] = mask[k - 2] | mask[k - 1] | mask[k] | mask[k + 1] | mask[k + 2];
+    wide[bins - 1] = mask[bins - 1] | mask[bins - 2] | mask[bins - 3], wide[bins - 2] = wide[bins - 1] | mask[bins - 4];
+}
+
+// What one look is followed with.
+struct Follower {
+    const FollowRules& rules;
+    long bins;
+    Followed* tracks;
+    long count;
+    double* excess = nullptr;                                             // [bins]
+    uint8_t *free = nullptr, *hot = nullptr, *around = nullptr;           // [bins]
+    uint8_t* grown = nullptr;                                             // [count][bins]
+    uint16_t* claims = nullptr;                                           // [bins]: how many tracks have each bin
+    double *power = nullptr, *level = nullptr;                            // [count], as they are after this look
+    uint8_t *heard = nullptr, *none = nullptr;                            // [count]: in this look; [bins] of zeros
+
+    bool burst(long i, long at);
+    bool watched(long i, long at);
+    bool steady(long i, const double* spectrum, long at);
+    bool rises(const double* spectrum, long first, long end, double loudest) const;
+    bool look(const double* spectrum, const double* floor, const uint8_t* found, long at);
+    void add(Followed& track, const double* spectrum, long i, long at);
+    void commit(const double* spectrum, long at, double* sum, uint8_t* held);
+};
+
+// A track that was not there before the stream; false where the tracker has to decide.
+bool Follower::burst(long i, long at) {
+    const Followed& track = tracks[i];
+    uint8_t* const mine = grown + i * bins;
+    power[i] = power_in(excess, track.mask, free, bins);
+    if (power[i] > rules.louder * track.level && track.looks > rules.together) return false;
+    for (long k = 0; k < bins; ++k) hot[k] = free[k] & (claims[k] <= track.mask[k]);
+    own_regions(track.mask, excess, hot, bins, rules.closed, mine);
+    widen(track.mask, bins, around);
+    for (long k = 0; k < bins; ++k) free[k] &= !(mine[k] | around[k]);
+    heard[i] = power[i] > rules.fainter * track.level;
+    return heard[i] || at - track.last <= rules.hang;
+}
+
+// Bins that rose together and are not a track yet.
+bool Follower::watched(long i, long at) {
+    const Followed& birth = tracks[i];
+    uint8_t* const mine = grown + i * bins;
+    power[i] = power_in(excess, birth.mask, free, bins);
+    if (power[i] > rules.louder * birth.level && birth.looks > rules.together) return false;
+    own_regions(birth.mask, excess, free, bins, rules.closed, mine);
+    for (long k = 0; k < bins; ++k) free[k] &= !(mine[k] | birth.mask[k]);
+    heard[i] = power[i] > rules.fainter * birth.level;
+    return birth.looks + heard[i] < rules.watch && (heard[i] || at - birth.last <= rules.hang);
+}
+
+// A track that was there before the stream began: it is heard where its bins are surely above the noise.
+bool Follower::steady(long i, const double* spectrum, long at) {
+    const Followed& track = tracks[i];
+    double below = 0.0;
+    long size = 0;
+    for (long k = 0; k < bins; ++k) below += track.mask[k] ? track.floor[k] : 0.0, size += track.mask[k];
+    power[i] = power_above(spectrum, track.floor, track.mask, none, bins);
+    heard[i] = power[i] > rules.heard * below / std::sqrt(rules.freedom * double(size));
+    return heard[i] || at - track.last <= rules.hang;
+}
+
+// Whether a run of bins is not a product of something stronger, nor a steady emission's own.
+bool Follower::rises(const double* spectrum, long first, long end, double loudest) const {
+    double sum = 0.0;
+    for (long k = first; k < end; ++k) sum += excess[k];
+    if (sum <= rules.shadow * loudest) return false;
+    for (long i = 0; i < count; ++i) {
+        const Followed& track = tracks[i];
+        if (track.kind != STEADY) continue;
+        long lowest = 0, highest = bins;  // its bins are [lowest, highest)
+        while (lowest < bins && !track.mask[lowest]) ++lowest;
+        while (highest > lowest && !track.mask[highest - 1]) --highest;
+        if (first >= 2 * highest - lowest || end <= 2 * lowest - highest) continue;
+        double inside = 0.0, all = 0.0;
+        for (long k = first; k < end; ++k) {
+            all += spectrum[k] - track.floor[k];
+            inside += track.mask[k] ? spectrum[k] - track.floor[k] : 0.0;
+        }
+        const double enough = rules.on_top * sum;
+        if (inside > rules.within * all ? power[i] - track.peak <= enough : level[i] - power[i] > enough) return false;
+    }
+    return true;
+}
+
+// False, and nothing is changed, where the tracker has to decide.
+bool Follower::look(const double* spectrum, const double* floor, const uint8_t* found, long at) {
+    for (long k = 0; k < bins; ++k) excess[k] = spectrum[k] > floor[k] ? spectrum[k] - floor[k] : 0.0;
+    std::memcpy(free, found, bins);
+    std::memset(claims, 0, bins * sizeof *claims);
+    for (long i = 0; i < count; ++i)
+        if (tracks[i].kind == BURST && power_in(excess, tracks[i].mask, free, bins) > rules.present * tracks[i].level)
+            for (long k = 0; k < bins; ++k) claims[k] += tracks[i].mask[k];
+    double loudest = 0.0;
+    for (long i = 0; i < count; ++i) {
+        const Followed& track = tracks[i];
+        level[i] = track.level;
+        const bool goes_on = track.kind == STEADY ? steady(i, spectrum, at) : track.kind == BURST ? burst(i, at) : watched(i, at);
+        if (!goes_on) return false;
+        if (heard[i]) {
+            const long looks = track.looks + 1;
+            if (track.kind != BIRTH && looks >= 2 * rules.watch && !(looks & (looks - 1))) return false;
+            const long over = track.kind == BIRTH || looks < rules.memory ? looks : rules.memory;
+            level[i] += (power[i] - level[i]) / double(over);
+        }
+        if (level[i] > loudest) loudest = level[i];
+    }
+    const auto begins = [&](long first, long end) { return rises(spectrum, first, end, loudest); };
+    return !any_run(free, bins, rules.closed, begins);
+}
+
+void Follower::add(Followed& track, const double* spectrum, long i, long at) {
+    uint8_t* const mine = grown + i * bins;
+    if (track.kind == BIRTH) {
+        for (long k = 0; k < bins; ++k) track.mask[k] |= mine[k];
+    } else if (track.kind == BURST) {
+        if (track.reaches)
+            for (long k = 0; k < bins; ++k) track.mask[k] |= mine[k] & track.reached[k];
+        std::memcpy(track.reached, mine, bins);
+        track.reaches = 1;
+    }
+    if (track.looks)
+        for (long k = 0; k < bins; ++k) track.total[k] += spectrum[k];
+    else
+        std::memcpy(track.total, spectrum, bins * sizeof(double));
+    ++track.looks;
+    track.last = at, track.level = level[i];
+}
+
+// The look is as the tracker would have it: it counts.
+void Follower::commit(const double* spectrum, long at, double* sum, uint8_t* held) {
+    std::fill_n(hot, bins, uint8_t(0));  // now the bins that are held
+    for (long i = 0; i < count; ++i) {
+        Followed& track = tracks[i];
+        if (heard[i]) add(track, spectrum, i, at);
+        if (track.kind == STEADY) continue;
+        for (long k = 0; k < bins; ++k) hot[k] |= track.mask[k];
+    }
+    for (long i = 0; i < count; ++i) {
+        Followed& track = tracks[i];
+        if (track.kind != STEADY) continue;
+        const double power = power_above(spectrum, track.floor, track.mask, hot, bins);
+        track.peak = std::max(rules.forgotten * track.peak, power);
+    }
+    for (long k = 0; k < bins; ++k) held[k] |= hot[k];
+    for (long k = 0; k < bins; ++k) sum[k] += spectrum[k];
+}
+
+// Looks [n][bins] with their hot bins over a floor, from look `at` on: how many of them were followed.
+long follow(BandDesk& desk, const FollowRules& rules, const double* looks, const uint8_t* hot, long n, long bins,
+            const double* floor, Followed* tracks, long count, long at, double* sum, uint8_t* held) {
+    Follower follower{rules, bins, tracks, count};
+    follower.excess = desk.doubles(bins + 2 * count);
+    follower.power = follower.excess + bins, follower.level = follower.power + count;
+    follower.free = desk.bytes((4 + count) * bins + count);
+    follower.hot = follower.free + bins, follower.around = follower.hot + bins, follower.none = follower.around + bins;
+    follower.grown = follower.none + bins, follower.heard = follower.grown + count * bins;
+    std::fill_n(follower.none, bins, uint8_t(0));
+    follower.claims = desk.counts(bins);
+    for (long i = 0; i < n; ++i) {
+        if (!follower.look(looks + i * bins, floor, hot + i * bins, at + i)) return i;
+        follower.commit(looks + i * bins, at + i, sum, held);
+    }
+    return n;
+}
+
+}  // namespace
+}  // namespace wavetell
