@@ -61,7 +61,7 @@ def overview() -> str:
     lines = ["usage: wavetell COMMAND [options]", "", "Names the modulation of live radio signals.", ""]
     for section, commands in COMMANDS.items():
         lines.append(f"{section}:")
-        lines += [f"  {name:<12}{line}" for name, line in commands.items()]
+        lines += [f"  {name:<13}{line}" for name, line in commands.items()]
         lines.append("")
     lines += [
         "Try it:  wavetell listen 'file:capture_433.92M_250k.cu8?pace=realtime'",

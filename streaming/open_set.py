@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Layers = Sequence[NDArray[np.floating]]
-FARTHEST = 6.0  # standard deviations: what lies farther out is clipped to this
+FARTHEST = 3.0  # standard deviations: what lies farther out is clipped to this
 
 
 def fits(layers: Layers, entries: int) -> bool:

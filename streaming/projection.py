@@ -1,10 +1,11 @@
 """The projection: from an emission's features to the embedding that heads name, and the odds of an outlier.
 
-    z = clip((f - mean) / scale, -6, 6),    embedding = s(W3 s(W2 s(W1 z + b1) + b2) + b3)
+    z = clip((f - mean) / scale, -3, 3),    embedding = s(W3 s(W2 s(W1 z + b1) + b2) + b3)
     s(x) = x / (1 + e^-x)
 
 Trained on simulated emissions of all classes, so that emissions of one class lie close to each other and
-those of others far away. Beside it stands an open-set detector: an ensemble of small perceptrons that know
+those of others far away; an ensemble of such networks, side by side in the embedding, errs less on air that
+is not like the simulation. Beside it stands an open-set detector: an ensemble of small perceptrons that know
 the families and synthetic outliers. The log odds of an outlier, in the ensemble's mean, are the embedding's
 last entry.
 """
@@ -12,7 +13,6 @@ last entry.
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from streaming.features import COUNT
 from streaming.open_set import FARTHEST
 
 Rows = NDArray[np.float32]
-Layer = NDArray[np.floating]  # (1 + inputs, outputs), the biases first
+Layer = NDArray[np.floating]  # (networks, 1 + inputs, outputs), the biases first
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,10 +44,9 @@ class Projection:
         layers = [self.layer_1, self.layer_2, self.layer_3]
         if self.mean.shape != (COUNT,) or self.scale.shape != (COUNT,) or not (self.scale > 0).all():
             raise InputError(f"the projection takes {self.mean.shape} features; this wavetell makes {COUNT}")
-        fits = all(layer.ndim == 2 for layer in layers) and layers[0].shape[0] == 1 + COUNT
-        fits = fits and all(b.shape[0] == 1 + a.shape[1] for a, b in pairwise(layers))
-        if not fits or not open_set.fits(self._networks, COUNT) or self.open_set_1.shape[1] != 1 + COUNT:
-            raise InputError("the projection's layers do not fit each other")
+        for each in (layers, self._networks):
+            if not open_set.fits(each, COUNT) or each[0].shape[1] != 1 + COUNT:
+                raise InputError("the projection's layers do not fit each other")
 
     @property
     def _networks(self) -> list[Layer]:
@@ -62,7 +61,7 @@ class Projection:
     @property
     def outputs(self) -> int:
         """Entries of an embedding, the odds aside."""
-        return int(self.layer_3.shape[1])
+        return len(self.layer_3) * int(self.layer_3.shape[2])
 
     def push(self, features: Rows) -> Rows:
         """Features (n, COUNT) to embeddings and log odds of an outlier (n, outputs + 1)."""
@@ -70,7 +69,8 @@ class Projection:
         layers, networks = self._exact
         x = z
         for layer in layers:
-            x = sigmoid_linear(x @ layer[1:] + layer[0])
+            x = sigmoid_linear(x @ layer[:, 1:] + layer[:, :1])  # (networks, n, outputs)
+        x = np.moveaxis(x, 0, 1).reshape(len(features), self.outputs)
         odds = open_set.outlier_odds(networks, z)
         return np.concatenate([x, odds[:, None]], 1, dtype=np.float32)
 

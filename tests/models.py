@@ -52,9 +52,9 @@ def tiny_projection(seed: int = 0) -> Projection:
     return Projection(
         np.zeros(COUNT, np.float32),
         np.ones(COUNT, np.float32),
-        layer(1 + COUNT, 8),
-        layer(9, 8),
-        layer(9, 4),
+        layer(2, 1 + COUNT, 8),
+        layer(2, 9, 8),
+        layer(2, 9, 2),
         layer(2, 1 + COUNT, 3),
         layer(2, 4, 3),
         layer(2, 4, 3),

@@ -57,7 +57,7 @@ def measure(excess: Spectrum, floor: Spectrum) -> Box | None:
     middle, width = (first + last) / 2, max(last - first, 1.0)
     low, high = max(0.0, middle - width / 2), min(float(bins), middle + width / 2)
     inside = slice(int(low), int(np.ceil(high)))
-    ratio = kept[inside].sum() / floor[inside].sum()
+    ratio = kept[inside].sum() / max(float(floor[inside].sum()), 1e-30)
     # Bin k is centred on (k - bins / 2) / bins, and reaches half a bin to either side.
     edge = [(at - 0.5) / bins - 0.5 for at in (low, high)]
     level = kept.sum() / bins

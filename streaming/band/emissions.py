@@ -15,7 +15,7 @@ from streaming.band.emitters import MEMORY_S
 from streaming.band.frontend import Piece
 from streaming.block import Block, Clock
 from streaming.naming import Name, Names, agree
-from streaming.prediction import UNKNOWN, Prediction
+from streaming.prediction import NOISE, UNKNOWN, Prediction
 
 State = Literal["new", "update", "end"]
 MOST = 1024  # that are followed or remembered
@@ -98,6 +98,8 @@ class Followed:
             return "end" if self.told is not None else None
         lasted_s = (self.last - self.first) / rate_hz
         if self.told is None:
+            if self.name.label == NOISE:  # the receiver's own: it stood out of the floor, and is no emission
+                return None
             sure = self.agreed >= HITS and lasted_s >= LASTING_S
             return "new" if sure or self.paused or lasted_s >= PATIENCE_S else None
         ratio = self.box.width / self.told.width

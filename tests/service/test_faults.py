@@ -328,7 +328,7 @@ def test_a_stop_with_requests_under_way_prints_no_traceback(tmp_path, level_mode
             thread.join(60)
     assert 500 not in answers
     assert "Traceback" not in log_of(data)
-    assert list((data / "models").glob("*.safetensors")) == []
+    assert len(list((data / "models").glob("*.safetensors"))) == (201 in answers)  # it may have been quick
 
 
 def test_history_of_a_killed_database_file_is_readable_after_being_set_aside(tmp_path, model):

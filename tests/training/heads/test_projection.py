@@ -22,7 +22,7 @@ def projection():
 
 def test_classes_lie_apart_and_outliers_have_higher_odds(projection):
     rows = projection.push(KNOWN)
-    assert rows.shape == (300, OUTPUTS + 1)
+    assert rows.shape == (300, 4 * OUTPUTS + 1)
     centres = [rows[label == LABELS, :-1].mean(0) for label in (0, 1)]
     nearest = np.array([np.square(rows[:, :-1] - centre).sum(1) for centre in centres]).argmin(0)
     assert np.mean(nearest == LABELS) > 0.95
