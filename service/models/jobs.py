@@ -73,7 +73,7 @@ class Jobs:
             job.annotations = annotations(bursts, len(block.samples))
         except WavetellError as error:
             job.error = one_line(str(error))
-        except Exception:  # a bug: whoever polls must not wait for ever
+        except Exception:  # a bug: whoever polls must not wait indefinitely
             log.exception("job %s", job.id)
             job.error = "internal error"
         finally:

@@ -1,4 +1,4 @@
-"""What to ignore: an emission, a label or a part of the spectrum, for a while or for ever."""
+"""What to ignore: an emission, a label or a part of the spectrum, for a while or until it is taken back."""
 
 from typing import Annotated, Self
 
@@ -30,7 +30,7 @@ class NewRule(BaseModel):
         gt=0,
         le=LONGEST_S,
         allow_inf_nan=False,
-        description="for so long; for ever where none are named",
+        description="for so long; until it is taken back where none are named",
     )
 
     @property

@@ -15,7 +15,7 @@ class IgnoreRule(Schema):
     f_low: float | None = Field(description="emissions whose centre lies between these, in hertz")
     f_high: float | None
     created: str
-    until: str | None = Field(description="null: for ever")
+    until: str | None = Field(description="null: until it is taken back")
 
 
 class IgnoreRules(Schema):

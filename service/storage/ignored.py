@@ -103,7 +103,7 @@ class Ignored:
         span_hz: tuple[float, float] | None,
         seconds: float | None,
     ) -> Rule:
-        """Ignore this from now on, for so many seconds or for ever."""
+        """Ignore this from now on, for so many seconds or until it is taken back."""
         now = time.time_ns()
         f_low, f_high = span_hz or (None, None)
         until_ns = None if seconds is None else now + round(seconds * 1e9)
