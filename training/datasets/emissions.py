@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import fft
 
+from streaming.agc import normalise
 from streaming.band.bank import Bank, Channel
 from streaming.band.box import Box
 from streaming.band.frontend import Band, BandSettings, Piece
@@ -57,6 +58,7 @@ OFTEN = (
 )
 NOISE_RATES_HZ = (24e3, 48e3, 250e3, 1e6, 2.4e6)
 PARTS = 20  # files that examples are written in
+SEGMENT = 8_192  # samples of each emission that are kept as they are
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ def make_evidence(name: str, rng: np.random.Generator) -> tuple[Samples, float] 
 
 def whole_evidence(name: str, rng: np.random.Generator) -> tuple[Samples, float] | None:
     """All evidence of one emission of this class that counts with its SNR, dB; None: it was not found."""
-    length = int(log_uniform(rng, *LENGTH))
+    length = fft.next_fast_len(int(log_uniform(rng, *LENGTH)))
     if name == NOISE:
         return noise_evidence(rng, length)
     emitted = outlier(rng, length) if name == OUTLIER else draw(name, rng, samples=length)
@@ -109,8 +111,9 @@ def whole_evidence(name: str, rng: np.random.Generator) -> tuple[Samples, float]
     x = receive(emitted, rng, float(rng.uniform(*SNR_DB)), clear)
     edges = emitted.lower_hz, emitted.upper_hz
     matching = [one for one in find(x, emitted.rate_hz) if overlaps(one.box, *edges)]
-    if name not in ANY_PART:  # one tone of FSK is OOK: it must not be learnt as FSK
-        matching = [one for one in matching if captured(emitted, one.box) > CAPTURED]
+    if matching and name not in ANY_PART:  # one tone of FSK is OOK: it must not be learnt as FSK
+        power = np.square(np.abs(fft.fft(emitted.samples)))
+        matching = [one for one in matching if captured(power, emitted.rate_hz, one.box) > CAPTURED]
     if matching:
         best = max(matching, key=lambda one: one.energy)
         return best.samples[-MOST:], best.box.snr_db
@@ -156,10 +159,9 @@ def overlaps(box: Box, lower_hz: float, upper_hz: float) -> bool:
     return both > 0.3 * min(box.width, max(upper_hz - lower_hz, 1.0))
 
 
-def captured(emitted: Emitted, box: Box) -> float:
-    """The share of an emission's power that lies within a box, a tenth wider to either side."""
-    power = np.square(np.abs(fft.fft(emitted.samples)))
-    offset = fft.fftfreq(len(power)) * emitted.rate_hz - box.centre
+def captured(power: NDArray[np.float32], rate_hz: float, box: Box) -> float:
+    """The share of a spectrum, as of `fft`, that lies within a box, a tenth wider to either side."""
+    offset = fft.fftfreq(len(power)) * rate_hz - box.centre
     return float(power[np.abs(offset) <= 0.6 * box.width].sum() / power.sum())
 
 
@@ -217,15 +219,33 @@ class Maker:
     names: tuple[str, ...]  # in rotation
     seed: int
 
-    def make(self, i: int) -> tuple[NDArray[np.float32], float] | None:
-        """Its features, and those of parts of it, (n, COUNT), and SNR; None where it was not found."""
+    def make(self, i: int) -> "Made | None":
+        """What is kept of it; None where it was not found."""
         rng = np.random.default_rng([self.seed, i])
         made = whole_evidence(self.names[i % len(self.names)], rng)
         if made is None:
             return None
         samples, snr_db = made
         views = [samples, *(part(samples, rng) for _ in range(PARTS_OF_EACH))]
-        return np.stack([describe(view, snr_db) for view in views]), snr_db
+        features = np.stack([describe(view, snr_db) for view in views])
+        return Made(features, snr_db, segment(samples, rng))
+
+
+@dataclass(frozen=True)
+class Made:
+    """Of one emission: the features (n, COUNT) of it and of parts of it, its SNR, dB, and some samples."""
+
+    features: NDArray[np.float32]
+    snr_db: float
+    segment: NDArray[np.float16]  # (SEGMENT, 2), I and Q at unit power, zeros where it is shorter
+
+
+def segment(samples: Samples, rng: np.random.Generator) -> NDArray[np.float16]:
+    """As many consecutive samples as are kept, from anywhere."""
+    first = int(rng.integers(0, max(0, len(samples) - SEGMENT) + 1))
+    kept = np.zeros(SEGMENT, np.complex64)
+    kept[: min(SEGMENT, len(samples))] = normalise(samples[first : first + SEGMENT])
+    return kept.view(np.float32).reshape(SEGMENT, 2).astype(np.float16)
 
 
 def make_examples(maker: Maker, count: int, folder: Path, what: str) -> Examples:
@@ -249,14 +269,15 @@ def make_examples(maker: Maker, count: int, folder: Path, what: str) -> Examples
     return Examples(features, label, numbers, snr_db, names)
 
 
-def write_part(path: Path, numbers: range, made: Iterator[tuple[NDArray[np.float32], float] | None]) -> None:
+def write_part(path: Path, numbers: range, made: Iterator[Made | None]) -> None:
     """Write what was found of these numbers."""
-    found = [(number, *one) for number, one in zip(numbers, made, strict=True) if one]
+    found = [(number, one) for number, one in zip(numbers, made, strict=True) if one]
     raw = io.BytesIO()
     np.savez(
         raw,
-        number=np.array([number for number, rows, _ in found for _ in rows], np.int64),
-        features=np.concatenate([np.empty((0, COUNT), np.float32), *(rows for _, rows, _ in found)]),
-        snr_db=np.array([snr_db for _, rows, snr_db in found for _ in rows], np.float32),
+        number=np.array([number for number, one in found for _ in one.features], np.int64),
+        features=np.concatenate([np.empty((0, COUNT), np.float32), *(one.features for _, one in found)]),
+        snr_db=np.array([one.snr_db for _, one in found for _ in one.features], np.float32),
+        segments=np.stack([np.zeros((SEGMENT, 2), np.float16), *(one.segment for _, one in found)])[1:],
     )
     write_whole(path, raw.getvalue())

@@ -36,7 +36,7 @@ class Faults:
     spurs: float = 0.3
     gain_steps: float = 0.05
     agc: float = 0.12
-    saturation: float = 0.08
+    saturation: float = 0.12
     image: float = 0.7
     dc: float = 0.6
     converter: float = 0.85  # one whose steps may show
@@ -95,7 +95,7 @@ def tuned(rng: np.random.Generator, x: Samples, faults: Faults) -> Samples:
 def converted(rng: np.random.Generator, x: Samples, faults: Faults) -> Samples:
     """Behind the mixer and the converter: level, image, direct current, steps, clipping."""
     saturated = rng.random() < faults.saturation
-    x = fault.levelled(x, rng.uniform(-6, 3) if saturated else rng.uniform(8, 36))
+    x = fault.levelled(x, rng.uniform(-20, 3) if saturated else rng.uniform(8, 36))
     if rng.random() < faults.image:
         x = fault.imaged(x, rng.uniform(-50, -25), rng.random())
     if rng.random() < faults.dc:

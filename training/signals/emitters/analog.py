@@ -170,7 +170,7 @@ def draw_analog(name: str, rng: np.random.Generator) -> Analog:
         any_scale * service.band_hz[0] * stretch,
         any_scale * service.band_hz[1] * stretch,
         any_scale * log_uniform(rng, *service.deviation_hz) if fm else 0.0,
-        depth=rng.uniform(0.5, 1.0),
+        depth=log_uniform(rng, 0.5, 8) if service.content == "noise" else rng.uniform(0.5, 1.0),
         tone_hz=float(rng.uniform(67, 254)) if name == "NBFM" and rng.random() < 0.4 else 0.0,
         drive=log_uniform(rng, 0.5, 5),
         upper=bool(rng.integers(2)),

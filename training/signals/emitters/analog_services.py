@@ -41,7 +41,6 @@ SERVICES: dict[str, tuple[Service, ...]] = {
         Service("amateur voice", (200, 2800), (0, 0), PUSH_TO_TALK, "speech"),
         Service("maritime and aeronautical voice", (350, 2700), (0, 0), PUSH_TO_TALK, "speech"),
         Service("wide voice", (80, 4000), (0, 0), PUSH_TO_TALK, "speech music"),
-        Service("scrambled or many channels", (100, 4000), content="noise"),
     ),
     "NBFM": (
         Service("hand-held, 12.5 kHz", (300, 3000), (1500, 2500), PUSH_TO_TALK, "speech"),

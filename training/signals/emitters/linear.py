@@ -2,7 +2,8 @@
 
     y(t) = sum_k a[k] g(t / T - k)          OQPSK: Q half a symbol later
 
-Two of five emissions follow a standard (`LINKS`); the others have any symbol rate, pulse and packet length.
+Two of five emissions, of OQPSK three, follow a standard (`LINKS`); the others have any symbol rate, pulse and
+packet length.
 """
 
 from dataclasses import dataclass
@@ -115,18 +116,28 @@ class Linear:
 def draw_linear(name: str, rng: np.random.Generator) -> Linear:
     """A link of a standard, or with any settings."""
     known = LINKS[name]
-    link = known[int(rng.integers(len(known)))] if known and rng.random() < 0.4 else any_link(name, rng)
-    alphabet = 2 if name == "BPSK" else 4
+    share = 0.6 if name == "OQPSK" else 0.4
+    link = known[int(rng.integers(len(known)))] if known and rng.random() < share else any_link(name, rng)
     return Linear(
         name,
         link,
         float(rng.choice(link.rates_hz)),
         draw_data(rng, random=0.5 if name in ("BPSK", "QPSK", "OQPSK", "pi/4-DQPSK") else 0.95),
         coded=name == "BPSK" and not link.split and rng.random() < 0.3,
-        codes=rng.integers(0, alphabet, link.code),
+        codes=shifted_codes(link.chips) if link.chips else rng.integers(0, 2, link.code),
         swing=float(rng.choice([0.8, 1.1, 1.2])) if link.split and rng.random() < 0.5 else 0.0,
         drive=log_uniform(rng, 0.4, 1.5) if rng.random() < 0.2 else 0.0,
     )
+
+
+def shifted_codes(chips: str) -> NDArray[np.int64]:
+    """The sixteen sequences of IEEE 802.15.4 as points of OQPSK: the first one turned, then all mirrored."""
+    first = np.array([int(chip) for chip in chips])
+    turned = np.stack([np.roll(first, i * len(first) // 8) for i in range(8)])
+    mirrored = turned ^ (np.arange(len(first)) % 2)  # Q the other way round
+    pairs = 2 * np.concatenate([turned, mirrored]).reshape(16, -1, 2) - 1
+    wanted = (pairs[..., 0] + 1j * pairs[..., 1])[..., None]
+    return np.asarray(np.abs(constellation("OQPSK") * np.sqrt(2) - wanted).argmin(-1))
 
 
 def any_link(name: str, rng: np.random.Generator) -> Link:

@@ -16,7 +16,8 @@ class Link:
     rates_hz: tuple[float, ...]
     pulse: Pulse
     bursts: Bursts = CONTINUOUS
-    code: tuple[int, int] = (0, 0)  # of DSSS: sequences, and chips (symbols here) of each
+    code: tuple[int, int] = (0, 0)  # of DSSS with BPSK: sequences, and chips (symbols here) of each
+    chips: str = ""  # the first sequence of IEEE 802.15.4; the others are made of it
     split: bool = False  # split-phase (Manchester): two symbols per bit
 
 
@@ -65,13 +66,19 @@ LINKS: dict[str, tuple[Link, ...]] = {
         Link("CCSDS telemetry, unfiltered", (2e3, 32e3, 512e3), Pulse("rectangle", 0.05)),
     ),
     "OQPSK": (
-        Link("IEEE 802.15.4 2.4 GHz", (1e6,), Pulse("half"), Bursts((3e-4, 4.3e-3), (2e-4, 5e-2)), (16, 16)),
+        Link(
+            "IEEE 802.15.4 2.4 GHz",
+            (1e6,),
+            Pulse("half"),
+            Bursts((3e-4, 4.3e-3), (2e-4, 5e-2)),
+            chips="11011001110000110101001000101110",
+        ),
         Link(
             "IEEE 802.15.4 868/915 MHz",
             (2e5, 5e5),
             Pulse("half"),
             Bursts((1e-3, 20e-3), (1e-3, 0.1)),
-            (16, 8),
+            chips="0011111000100101",
         ),
         Link("Inmarsat Aero", (4200.0, 5250.0), rrc(1.0)),
         Link("CDMA reverse link", (1.2288e6,), rrc(0.2)),

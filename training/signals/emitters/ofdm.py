@@ -15,6 +15,7 @@ from streaming.block import Samples
 from training.signals.classes import log_uniform
 from training.signals.constellation import constellation
 from training.signals.emitters.bursts import Range
+from training.signals.emitters.cellular import SLOT, cellular_grid
 from training.signals.emitters.emitter import Spans, Wave
 from training.signals.emitters.ofdm_systems import CELLULAR, SYSTEMS, System
 from training.signals.emitters.waves import antialias, gate
@@ -53,12 +54,12 @@ class Ofdm:
 
     def make(self, rng: np.random.Generator, rate_hz: float, samples: int) -> Wave:
         """Symbols at a rate of their own, then interpolated; bursts are whole symbols."""
-        places = self.places(rng, rate_hz)
+        carriers, places = self.places(rng, rate_hz)
         size = fft.next_fast_len(int(2.3 * np.abs(places).max()) + 8)
-        prefix = max(1, round(self.prefix * size))
+        prefix = round(self.prefix * size)
         step = (size + prefix) * rate_hz / (self.spacing_hz * size)  # samples of a symbol
         number = int(np.ceil(samples / step)) + 1
-        grid = self.grid(rng, number, len(places))
+        grid = self.grid(rng, number, carriers)
         bursts = self.system.bursts.draw(rng, rate_hz, samples)
         if whole := bursts == [(0, samples)]:
             begin = rng.uniform(0, number - samples / step)
@@ -71,14 +72,15 @@ class Ofdm:
         x = interpolated(x[int(begin * (size + prefix)) :], self.spacing_hz * size / rate_hz, samples)
         return Wave(x if whole else x * gate(bursts, samples, 0.02 * step), bursts)
 
-    def places(self, rng: np.random.Generator, rate_hz: float) -> NDArray[np.int64]:
-        """Carriers that the receiver sees, counted from its centre."""
+    def places(self, rng: np.random.Generator, rate_hz: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Carriers that the receiver sees, counted from the channel's centre and from the receiver's."""
         half = self.carriers // 2
         all_of_them = np.r_[-half:0, 1 : half + 1] if self.system.hole else np.arange(-half, half)
         view = int(0.55 * rate_hz / self.spacing_hz)
         tuned = int(rng.integers(-(half - view), half - view)) if half > view and rng.random() < 0.4 else 0
         seen = all_of_them - tuned
-        return np.asarray(seen[np.abs(seen) <= max(view, 2)])
+        near = np.abs(seen) <= max(view, 2)
+        return all_of_them[near], seen[near]
 
     def trained(
         self, grid: Points, short: NDArray[np.bool_], bursts: Spans, step: float, samples: int
@@ -94,23 +96,24 @@ class Ofdm:
             out.append((int(first * step), min(samples, int(last * step))))
         return out
 
-    def grid(self, rng: np.random.Generator, number: int, seen: int) -> Points:
-        """What each carrier sends in each symbol, (number, seen)."""
+    def grid(self, rng: np.random.Generator, number: int, carriers: NDArray[np.int64]) -> Points:
+        """What each carrier sends in each symbol, (number, carriers)."""
         points = constellation(self.points)
+        if self.system.cellular:
+            return cellular_grid(
+                rng, points, self.load, number, carriers, new=self.system.title.startswith("NR")
+            )
+        seen = len(carriers)
         out = points[rng.integers(0, len(points), (number, seen))]
         block = self.system.blocks
         if block and self.load < 1:
-            slots, blocks = -(-number // 7), -(-seen // block)
+            slots, blocks = -(-number // SLOT), -(-seen // block)
             used = rng.random((slots, blocks)) < self.load
-            if rng.random() < 0.5:
-                used[rng.random(slots) < 0.3] = False  # empty subframes
-            out *= np.repeat(np.repeat(used, 7, 0)[:number], block, 1)[:, :seen]
+            out *= np.repeat(np.repeat(used, SLOT, 0)[:number], block, 1)[:, :seen]
         every, level = self.system.pilots
-        if every:  # in each symbol, or where there are resource blocks in each third, fourth or seventh
-            when = np.arange(0, number, int(rng.choice([3, 4, 7])) if block else 1)
+        if every:
             at = np.arange(int(rng.integers(every)), seen, every)
-            signs = 1 - 2 * rng.integers(0, 2, (len(when), len(at)))
-            out[np.ix_(when, at)] = np.float32(level) * signs
+            out[:, at] = np.float32(level) * (1 - 2 * rng.integers(0, 2, (number, len(at))))
         return np.asarray(out)
 
 
@@ -130,15 +133,13 @@ def draw_ofdm(rng: np.random.Generator) -> Ofdm:
     chosen = CELLULAR if rng.random() < 0.35 else SYSTEMS  # what most receivers hear a part of
     system = chosen[int(rng.integers(len(chosen)))]
     spacing_hz, carriers = system.spacing_hz, int(rng.choice(system.carriers))
-    if rng.random() < 0.25:
-        carriers, prefix = (
-            2 * int(log_uniform(rng, 8, 1000)),
-            float(rng.choice([1 / 4, 1 / 8, 1 / 16, 1 / 32])),
-        )
+    if rng.random() < 0.35:
+        carriers = 2 * int(log_uniform(rng, 8, 1500))
+        prefix = log_uniform(rng, 1 / 64, 1 / 2) if rng.random() < 0.6 else 0.0  # or filters instead of one
         spacing_hz = log_uniform(rng, 50, 3e5)
         spacing_hz = min(spacing_hz, 18e6 / carriers)
         system = System("any OFDM", spacing_hz, (carriers,), (prefix,), hole=bool(rng.integers(2)))
-    load = log_uniform(rng, 0.1, 1.0) if system.blocks and rng.random() < 0.6 else 1.0
+    load = log_uniform(rng, 0.01, 1.0) if system.blocks and rng.random() < 0.7 else 1.0
     part = carriers * spacing_hz > 1e6 and rng.random() < (0.7 if system in CELLULAR else 0.4)
     return Ofdm(
         system,

@@ -22,13 +22,14 @@ class System:
     hole: bool = True  # nothing at the centre
     pilots: tuple[int, float] = (0, 1.0)  # each so many carriers, at this level
     training: bool = False  # a burst begins with two short and two long training symbols
+    cellular: bool = False  # resource blocks, references and synchronisation of 3GPP
 
 
 SYSTEMS = (
-    System("LTE", 15e3, (72, 180, 300, 600, 900, 1200), (0.0703, 0.25), blocks=12, pilots=(6, 1.0)),
+    System("LTE", 15e3, (72, 180, 300, 600, 900, 1200), (0.0703, 0.25), blocks=12, cellular=True),
     System("NB-IoT", 15e3, (12,), (0.0703,), ("QPSK",), hole=False, pilots=(6, 1.0)),
-    System("NR", 30e3, (132, 288, 612), (0.0703,), blocks=12, hole=False, pilots=(4, 1.0)),
-    System("NR, 15 kHz", 15e3, (300, 624, 1272), (0.0703,), blocks=12, hole=False, pilots=(4, 1.0)),
+    System("NR", 30e3, (132, 288, 612), (0.0703,), blocks=12, hole=False, cellular=True),
+    System("NR, 15 kHz", 15e3, (300, 624, 1272), (0.0703,), blocks=12, hole=False, cellular=True),
     System(
         "NR synchronisation block",
         30e3,
@@ -100,4 +101,4 @@ SYSTEMS = (
         "drone link", 15e3, (600, 1200), (0.0703,), ("QPSK", "16QAM"), Bursts((5e-4, 4e-3), (2e-4, 5e-3)), 12
     ),
 )
-CELLULAR = tuple(system for system in SYSTEMS if system.title.startswith(("LTE", "NR")))
+CELLULAR = tuple(system for system in SYSTEMS if system.cellular)

@@ -3,8 +3,8 @@
     y(t) = (leak + (1 - leak) s(t)^bend) exp(2 pi j int pull (s - lag(s)))
 
 s is the keyed level behind the transmitter's rise time; an oscillator that is keyed itself is pulled at
-each key-on. A supply or a matching network may ring at each edge, and a resonator decay slowly behind each
-pulse.
+each key-on, by far more than its symbol rate where it is an LC circuit. A supply or a matching network may
+ring at each edge, and a resonator decay slowly behind each pulse.
 """
 
 from dataclasses import dataclass, replace
@@ -33,7 +33,7 @@ class Ook:
     gentle: bool  # rises as a capacitor charges, not as a cosine
     bend: float  # power law of the amplifier: rise and fall differ
     leak: float  # level between pulses
-    pull: float  # at key-on, in symbol rates
+    pull: tuple[float, float] | None = None  # at key-on: in symbol rates, and its time constant in chips
     ring: tuple[float, float] | None = None  # of edges: in symbol rates, and how many cycles it lasts
     tail: tuple[float, float] | None = None  # behind a pulse: its level, and its time constant in chips
     oversampling: Range = (1.2, 250.0)  # its skirts are wide
@@ -83,9 +83,9 @@ class Ook:
             smooth = np.maximum(smooth, share * filtered(level, lambda f: 1 / (1 + 1j * f * length)))
         out = (self.leak + (1 - self.leak) * smooth).astype(np.complex64)
         if self.pull:
-            slow = np.float32(2 * np.pi * chip)
+            by, slow = self.pull[0] / chip, np.float32(2 * np.pi * self.pull[1] * chip)
             lag = filtered(level, lambda f: 1 / (1 + 1j * f * slow))
-            out *= phasor(np.cumsum((level - lag) * (self.pull / chip), dtype=np.float64))
+            out *= phasor(np.cumsum((level - lag) * by, dtype=np.float64))
         return out
 
 
@@ -105,7 +105,12 @@ def draw_ook(rng: np.random.Generator) -> Ook:
         gentle=rng.random() < 0.5,
         bend=rng.uniform(0.6, 2) if rng.random() < 0.3 else 1.0,
         leak=10 ** rng.uniform(-2.5, -1) if rng.random() < 0.2 else 0.0,
-        pull=rng.uniform(-1, 1) if rng.random() < 0.25 else 0.0,
+        pull=draw_pull(rng) if rng.random() < 0.3 else None,
         ring=(log_uniform(rng, 2, 30), rng.uniform(0.7, 6)) if rng.random() < 0.15 else None,
         tail=(log_uniform(rng, 0.03, 0.4), log_uniform(rng, 0.1, 3)) if rng.random() < 0.15 else None,
     )
+
+
+def draw_pull(rng: np.random.Generator) -> tuple[float, float]:
+    """How far a keyed oscillator moves, in symbol rates, and how slowly, in chips."""
+    return float(rng.choice([-1, 1])) * log_uniform(rng, 0.1, 10), log_uniform(rng, 0.1, 10)

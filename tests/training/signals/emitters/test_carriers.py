@@ -5,7 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from training.signals.constellation import constellation
 from training.signals.emitters.bursts import Bursts
+from training.signals.emitters.cellular import cellular_grid
 from training.signals.emitters.chirp import Lora, Sweep
 from training.signals.emitters.ofdm import Ofdm, draw_ofdm
 from training.signals.emitters.ofdm_systems import SYSTEMS, System
@@ -55,6 +57,26 @@ def test_without_load_most_resource_blocks_are_empty_but_for_their_pilots():
         return np.mean(level > 0.1 * np.quantile(level, 0.95))
 
     assert occupied(0.2) < 0.75 * occupied(1.0)
+
+
+def test_without_a_prefix_nothing_repeats():
+    x = ofdm(prefix=0.0).make(rng(), 128e3, 100_000).samples
+    assert np.abs(np.vdot(x[128:], x[:-128])) < 0.02 * np.vdot(x, x).real
+
+
+def test_an_idle_lte_cell_sends_its_references_twice_a_slot_and_synchronisation_each_5_ms():
+    """3GPP TS 36.211: symbols 0 and 4 of each slot of 7; the middle 62 carriers, 70 symbols apart."""
+    carriers = np.r_[-300:0, 1:301]
+    grid = cellular_grid(rng(7), constellation("QPSK"), 0.0, 280, carriers, new=False)
+    power = np.square(np.abs(grid))
+    by_symbol = power[:, np.abs(carriers) > 40].mean(1)
+    strong = np.flatnonzero(by_symbol > 0.2)
+    within = np.bincount(strong % 7, minlength=7)
+    first = int(within.argmax())
+    assert within[first] == 40 or within[(first + 4) % 7] == 40
+    full = np.flatnonzero((power[:, np.abs(carriers) <= 31] > 0.5).all(1))
+    assert {int(d) for d in np.diff(full)} <= {1, 2, 3, 62, 64, 65, 66, 67, 68, 69, 70}
+    assert len(full) >= 8
 
 
 def test_a_receiver_within_a_wide_emission_sees_its_band_full():

@@ -124,7 +124,7 @@ def test_a_leak_is_there_between_pulses_but_not_between_bursts():
 
 
 def test_an_oscillator_is_pulled_at_key_on_and_settles():
-    one = ook(pull=0.5)
+    one = ook(pull=(0.5, 1.0))
     level = np.concatenate([np.zeros(1000), np.ones(7000)]).astype(np.float32)
     x = one.keyed(level, 100.0)
     turns = np.angle(x[1002:] / x[1001:-1]) / (2 * np.pi) * 100  # symbol rates

@@ -8,8 +8,9 @@ import pytest
 from scipy.special import erf
 
 from tests.require import need
+from training.signals.constellation import constellation
 from training.signals.emitters.bits import draw_data
-from training.signals.emitters.linear import Linear, draw_linear
+from training.signals.emitters.linear import Linear, draw_linear, shifted_codes
 from training.signals.emitters.linear_links import LINKS, Link
 from training.signals.emitters.shapes import Pulse
 from training.signals.emitters.waves import gate, occupied, pulses, steps
@@ -204,3 +205,18 @@ def test_links_of_a_class_stay_in_bursts_as_their_standard_says(name):
         wave = one.make(rng(2), rate_hz, 32_768)
         longest = max(end - begin for begin, end in wave.bursts) / rate_hz
         assert longest <= standard.bursts.packet_s[1] + 4 / one.symbol_rate_hz
+
+
+def test_the_sequences_of_802_15_4_are_those_of_the_standard():
+    """IEEE 802.15.4, table "symbol-to-chip mapping" of the O-QPSK PHY in the 2450 MHz band."""
+    (link,) = (one for one in LINKS["OQPSK"] if one.title == "IEEE 802.15.4 2.4 GHz")
+    points = constellation("OQPSK")[shifted_codes(link.chips)]
+    chips = np.stack([points.real > 0, points.imag > 0], -1).reshape(16, 32).astype(int)
+    for number, sequence in {
+        0: "11011001110000110101001000101110",
+        1: "11101101100111000011010100100010",
+        7: "10011100001101010010001011101101",
+        8: "10001100100101100000011101111011",
+        15: "11001001011000000111011110111000",
+    }.items():
+        assert "".join(map(str, chips[number])) == sequence
