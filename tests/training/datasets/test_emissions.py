@@ -1,6 +1,5 @@
 """Simulated emissions as the band front end finds them."""
 
-
 import numpy as np
 import pytest
 
