@@ -145,6 +145,11 @@ def parse_bundle(raw: bytes, name: str) -> Bundle:
         if head.encoder_sha256 != description["sha256"]["encoder"]:
             raise BundleError(f"head {head.name} was fitted for another encoder")
     for head in heads.values():
+        if head.mode == "live" and head.hop % encoder.shape.stride:
+            raise BundleError(
+                f"head {head.name} has hop {head.hop}; it must be a multiple of the encoder's stride, "
+                f"{encoder.shape.stride}"
+            )
         entries = bundle.entries if head.mode == "live" else encoder.shape.outputs + head.level
         if head.entries != entries:
             raise BundleError(

@@ -2,9 +2,10 @@
 
 The features f[t] of the batch encoder over all samples since the reset are computed once and pooled by hops,
 
-    maximum[n] = max f[t],   total[n] = sum f[t],      n hop <= t < (n + 1) hop
+    maximum[n] = max f[t],  total[n] = sum f[t],   scatter[n] = sum (f[t] - mean)^2,  n hop <= t < (n + 1) hop
 
-from which every window of whole hops is made: growing over all of them, sliding over the last W / hop.
+from which every window of whole hops is made: growing over all of them, sliding over the last W / hop. An
+encoder of stride s has a feature for every s-th sample, and hops are multiples of s.
 The result does not depend on how the stream is cut into chunks.
 
 >>> from streaming.bundle import load_bundle
@@ -27,7 +28,8 @@ from numpy.typing import NDArray
 from streaming.block import Samples
 from streaming.errors import BackendError, ConfigError, InputError
 from streaming.extras import needs
-from streaming.weights import AnyEncoder, fingerprint, folded
+from streaming.maps import longest_lag
+from streaming.weights import AnyEncoder, fingerprint, folded, folded_stages
 
 Backend = Literal["auto", "torch", "native", "native-bf16"]
 MAGIC = b"wavetell stream state 1\n"
@@ -40,6 +42,9 @@ class Hops(NamedTuple):
 
     maximum: NDArray[np.float32]  # (n, reduced)
     total: NDArray[np.float32]  # (n, reduced)
+    scatter: NDArray[np.float32] | None = (
+        None  # (n, reduced), about the hop's mean; where deviations are pooled
+    )
 
 
 class Stream(ABC):
@@ -121,14 +126,18 @@ class Engine(ABC):
 
     def __init__(self, encoder: AnyEncoder, hop: int, threads: int) -> None:
         self.shape, self.hop, self.threads = encoder.shape, hop, threads
-        self.blocks = folded(encoder)
-        cached = sum(c.history * c.taps.shape[1] for block in self.blocks for c in (block.conv1, block.conv2))
-        self.state_bytes = cached * self.element_bytes + encoder.shape.reduced * (
-            4 + 8
-        )  # and a maximum, a total
+        shape = encoder.shape
+        self.stages, self.blocks = folded_stages(encoder), folded(encoder)
+        self.convs = [*self.stages, *(c for block in self.blocks for c in (block.conv1, block.conv2))]
+        self.lag = longest_lag(shape.maps)  # samples that the maps look back
+        self.parts = 3 if "deviation" in shape.pooling else 2  # of a hop: maximum, total, scatter
+        pooling = 8 * self.parts - 4  # bytes of a channel: a maximum, and float64 of the rest
+        cached = sum(conv.cached for conv in self.convs)
+        self.state_bytes = 8 * self.lag + cached * self.element_bytes + shape.reduced * pooling
         self.lock = threading.Lock()
-        self.none = Hops(*np.empty((2, 0, encoder.shape.reduced), np.float32))
-        self.header = {"model": fingerprint(encoder, self.blocks), "backend": self.name, "hop": hop}
+        self.none = Hops(*np.empty((self.parts, 0, shape.reduced), np.float32))
+        model = fingerprint(encoder, self.stages, self.blocks)
+        self.header = {"model": model, "backend": self.name, "hop": hop}
 
     @abstractmethod
     def stream(self) -> Stream:
@@ -178,6 +187,10 @@ def open_engine(encoder: AnyEncoder, hop: int = 100, backend: str = "auto", thre
     for name, value in (("hop", hop), ("threads", threads)):
         if not isinstance(value, int) or value < 1:
             raise ConfigError(f"engine.{name} is {value!r}; it must be a whole number of at least 1")
+    if hop % encoder.shape.stride:
+        raise ConfigError(
+            f"engine.hop is {hop}; it must be a multiple of the encoder's stride, {encoder.shape.stride}"
+        )
     if backend not in get_args(Backend):
         raise ConfigError(f"engine.backend is {backend!r}; it must be {' or '.join(get_args(Backend))}")
     from streaming.native_backend import NativeEngine

@@ -81,6 +81,8 @@ class NativeEngine(Engine):
 
     def __init__(self, encoder: AnyEncoder, hop: int, threads: int, bf16: bool = False) -> None:
         self.name, self.element_bytes = ("native-bf16", 2) if bf16 else ("native", 4)
+        if encoder.shape.stages or encoder.shape.maps or "deviation" in encoder.shape.pooling:
+            raise BackendError("the native kernel has no maps, stages or deviations yet")
         isa = choose_isa(bf16)
         self.detail = f"{self.name} ({isa}{f', {threads} threads' if threads > 1 else ''})"
         super().__init__(encoder, hop, threads)

@@ -11,8 +11,17 @@ from functools import cached_property
 import numpy as np
 
 from streaming.block import Samples
-from streaming.shape import LEAK, Activation, EncoderShape
-from streaming.weights import BlockWeights, ConvWeights, Floats, check_arrays, check_frames, folded
+from streaming.maps import expand
+from streaming.shape import FLATTEST, LEAK, Activation, EncoderShape
+from streaming.weights import (
+    BlockWeights,
+    ConvWeights,
+    Floats,
+    check_arrays,
+    check_frames,
+    folded,
+    folded_stages,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,22 +39,28 @@ class PlainEncoder:
         return dict(self.tensors)
 
     @cached_property
+    def stages(self) -> list[ConvWeights]:
+        """The weights of every strided stage."""
+        return folded_stages(self)
+
+    @cached_property
     def blocks(self) -> list[BlockWeights]:
         """The weights of every block."""
         return folded(self)
 
     def encode(self, frames: Samples, batch: int = 256) -> Floats:
         """Frames (B, T), each from an empty state, to embeddings (B, outputs)."""
-        check_frames(frames)
+        check_frames(frames, self.shape.stride)
         out = np.empty((len(frames), self.shape.outputs), np.float32)
         for i in range(0, len(frames), batch):
-            iq = np.ascontiguousarray(frames[i : i + batch], np.complex64)
-            pooled = self._pool(self._features(iq.view(np.float32).reshape(*iq.shape, 2)))
+            pooled = self._pool(self._features(expand(frames[i : i + batch], self.shape.maps)))
             out[i : i + batch] = pooled @ self.tensors["linear.weight"].T + self.tensors["linear.bias"]
         return out
 
     def _features(self, x: Floats) -> Floats:
-        """(B, T, 2) to (B, T, reduced)."""
+        """(B, T, C) to (B, T / stride, reduced)."""
+        for stage in self.stages:
+            x = activate(convolve(x, stage), self.shape.activation)
         for block in self.blocks:
             h = activate(convolve(x, block.conv1), self.shape.activation)
             h = activate(convolve(h, block.conv2), self.shape.activation)
@@ -56,12 +71,16 @@ class PlainEncoder:
         """(B, T, reduced) to (B, pooled)."""
         parts = [features.max(1)] * ("max" in self.shape.pooling)
         parts += [features.mean(1)] * ("mean" in self.shape.pooling)
+        if "deviation" in self.shape.pooling:
+            parts.append(np.sqrt(features.var(1) + np.float32(FLATTEST)))
         return np.concatenate(parts, -1)
 
 
 def convolve(x: Floats, conv: ConvWeights) -> Floats:
-    """(B, T, C_in) to (B, T, C_out): one product over the shifted inputs, as in `streaming.encoder`."""
-    B, T, C = x.shape
+    """(B, T, C_in) to (B, T / stride, C_out): one product over shifted inputs, as in `streaming.encoder`."""
+    T = x.shape[1] // conv.stride
+    x = x[:, : T * conv.stride].reshape(len(x), T, -1)
+    B, _, C = x.shape
     kernel = len(conv.taps)
     shifts = [(kernel - 1 - j) * conv.dilation for j in range(kernel)]
     first = next(j for j, shift in enumerate(shifts) if shift < T)  # older taps see only zeros

@@ -31,16 +31,26 @@ class AnyEncoder(Protocol):
 
 @dataclass(frozen=True)
 class ConvWeights:
-    """One causal convolution; the oldest tap comes first."""
+    """One causal convolution; the oldest tap comes first.
 
-    taps: Floats  # (k, C_in, C_out)
+    With a stride it is one of stride 1 over rows of `stride` inputs laid side by side.
+    """
+
+    taps: Floats  # (k / stride, stride * C_in, C_out)
     bias: Floats  # (C_out,)
-    dilation: int
+    dilation: int = 1
+    stride: int = 1
 
     @property
     def history(self) -> int:
-        """How many inputs before the present one it sees."""
+        """How many rows before the present one it sees."""
         return (len(self.taps) - 1) * self.dilation
+
+    @property
+    def cached(self) -> int:
+        """How many values it needs of the past: those rows, and one that is not yet full."""
+        rows = self.history + (self.stride > 1)
+        return rows * int(self.taps.shape[1])
 
 
 @dataclass(frozen=True)
@@ -52,17 +62,26 @@ class BlockWeights:
     residual: tuple[Floats, Floats] | None
 
 
+def folded_stages(encoder: AnyEncoder) -> list[ConvWeights]:
+    """A copy of the weights of every strided stage."""
+    arrays = encoder.arrays()
+    return [_conv(arrays, f"stages.{i}", stride=stage.stride) for i, stage in enumerate(encoder.shape.stages)]
+
+
 def folded(encoder: AnyEncoder) -> list[BlockWeights]:
     """A copy of the weights of every block."""
     arrays = encoder.arrays()
     return [_block(arrays, f"blocks.{i}", block[2]) for i, block in enumerate(encoder.shape.blocks)]
 
 
-def fingerprint(encoder: AnyEncoder, blocks: list[BlockWeights]) -> str:
+def fingerprint(encoder: AnyEncoder, stages: list[ConvWeights], blocks: list[BlockWeights]) -> str:
     """SHA-256 over all that the features depend on: the shape, the activation and the folded weights."""
-    digest = hashlib.sha256(
-        repr((encoder.shape.blocks, encoder.shape.kernel, encoder.shape.activation)).encode()
-    )
+    shape = encoder.shape
+    about: list[object] = [shape.blocks, shape.kernel, shape.activation]
+    about += [part for part in (shape.maps, shape.stages) if part]
+    digest = hashlib.sha256(repr(tuple(about)).encode())
+    for stage in stages:
+        digest.update(stage.taps.tobytes() + stage.bias.tobytes())
     for block in blocks:
         for conv in (block.conv1, block.conv2):
             digest.update(conv.taps.tobytes() + conv.bias.tobytes())
@@ -74,14 +93,18 @@ def fingerprint(encoder: AnyEncoder, blocks: list[BlockWeights]) -> str:
 def tensor_shapes(shape: EncoderShape) -> dict[str, tuple[int, ...]]:
     """The tensors of an encoder of this shape."""
     shapes: dict[str, tuple[int, ...]] = {}
+    for i, (stage, c_in) in enumerate(zip(shape.stages, shape.inputs, strict=False)):
+        shapes |= _conv_shapes(f"stages.{i}", stage.channels, c_in, stage.kernel)
     for i, (c_in, c_out, _) in enumerate(shape.blocks):
         for conv, inputs in (("conv1", c_in), ("conv2", c_out)):
-            name = f"blocks.{i}.{conv}"
-            shapes |= {f"{name}.v": (c_out, inputs, shape.kernel), f"{name}.g": (c_out,)}
-            shapes[f"{name}.bias"] = (c_out,)
+            shapes |= _conv_shapes(f"blocks.{i}.{conv}", c_out, inputs, shape.kernel)
         if c_in != c_out:
             shapes |= {f"blocks.{i}.residual.weight": (c_out, c_in), f"blocks.{i}.residual.bias": (c_out,)}
     return shapes | {"linear.weight": (shape.outputs, shape.pooled), "linear.bias": (shape.outputs,)}
+
+
+def _conv_shapes(name: str, c_out: int, c_in: int, kernel: int) -> dict[str, tuple[int, ...]]:
+    return {f"{name}.v": (c_out, c_in, kernel), f"{name}.g": (c_out,), f"{name}.bias": (c_out,)}
 
 
 def check_arrays(shape: EncoderShape, arrays: Mapping[str, Floats]) -> None:
@@ -97,11 +120,12 @@ def check_arrays(shape: EncoderShape, arrays: Mapping[str, Floats]) -> None:
         raise InputError("a weight-normed tensor of the encoder has a direction of length zero")
 
 
-def check_frames(frames: Samples) -> None:
-    """Refuse what is not frames (B, T)."""
-    if frames.ndim != 2 or frames.shape[1] == 0:
+def check_frames(frames: Samples, stride: int) -> None:
+    """Refuse what is not frames (B, T) of at least one feature."""
+    if frames.ndim != 2 or frames.shape[1] < stride:
+        least = "one sample" if stride == 1 else f"{stride} samples"
         raise InputError(
-            f"frames have shape {frames.shape}; expected (frames, samples) with at least one sample"
+            f"frames have shape {frames.shape}; expected (frames, samples) with at least {least}"
         )
 
 
@@ -113,14 +137,14 @@ def _block(arrays: Mapping[str, Floats], name: str, dilation: int) -> BlockWeigh
     return BlockWeights(conv1, conv2, residual)
 
 
-def _conv(arrays: Mapping[str, Floats], name: str, dilation: int) -> ConvWeights:
+def _conv(arrays: Mapping[str, Floats], name: str, dilation: int = 1, stride: int = 1) -> ConvWeights:
     v, g = arrays[f"{name}.v"], arrays[f"{name}.g"]
     scale = g / np.sqrt(np.square(v, dtype=np.float64).sum((1, 2)))
     # Weights that were rounded to bfloat16 have their length as gain; its last bit must not undo that.
     scale[np.abs(scale - 1) < 4 * np.finfo(np.float32).eps] = 1
-    return ConvWeights(
-        _copy((v * scale[:, None, None]).transpose(2, 1, 0)), _copy(arrays[f"{name}.bias"]), dilation
-    )
+    taps = _copy((v * scale[:, None, None]).transpose(2, 1, 0))  # (k, C_in, C_out)
+    rows = taps.reshape(len(taps) // stride, -1, len(v))
+    return ConvWeights(rows, _copy(arrays[f"{name}.bias"]), dilation, stride)
 
 
 def _copy(array: NDArray[np.floating]) -> Floats:

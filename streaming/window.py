@@ -1,9 +1,9 @@
 """The window: pools the features of the last W samples, once per hop, and maps them to the embedding.
 
-    e[i] = A pool(f[t], t in (i hop - W, i hop]) + b,    pool = max, mean, or both side by side
+    e[i] = A pool(f[t], t in (i hop - W, i hop]) + b,    pool = max, mean, deviation, or some side by side
 
-The engine gives the maximum and the sum of every hop, so a window is one reduction over W/hop of them. A
-growing window (`window=None`) pools everything since the reset: a maximum and a sum are all its memory.
+The engine gives the maximum, the sum and the scatter of every hop, so a window is one reduction over W/hop of
+them. A growing window (`window=None`) pools everything since the reset: one hop's worth is all its memory.
 
 This equals the batch encoder over the whole history since the reset, pooled over the last W outputs. It is
 not the encoder over W samples cut out of the stream: that would see zeros where the past was.
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from streaming.engine import Hops
 from streaming.errors import ConfigError, InputError
+from streaming.shape import FLATTEST
 from streaming.weights import AnyEncoder
 
 STATE = struct.Struct("<4sIqqqq")
@@ -42,6 +43,11 @@ class Window:
         if window is not None and (window < hop or window % hop):
             raise ConfigError(f"window is {window}; it must be a multiple of the hop, {hop}")
         self.hop, self.window, self.pooling = hop, window, encoder.shape.pooling
+        if hop % encoder.shape.stride:
+            raise ConfigError(
+                f"hop is {hop}; it must be a multiple of the encoder's stride, {encoder.shape.stride}"
+            )
+        self._stride = encoder.shape.stride
         self._past = 1 if window is None else window // hop - 1  # hops to remember
         arrays = encoder.arrays()
         self._taps = np.ascontiguousarray(arrays["linear.weight"].T)  # (pooled, outputs)
@@ -54,9 +60,11 @@ class Window:
         """Forget the past."""
         self.samples = 0  # since the reset, in whole hops
         self.seen = np.empty(0, np.int64)  # for each row of the last push, the samples since the reset
-        # Of these two only what the pooling needs has any columns.
+        # Of these only what the pooling needs has any columns.
         self._maxima = np.full((self._past, self._reduced * ("max" in self.pooling)), -np.inf, np.float32)
-        self._totals = np.zeros((self._past, self._reduced * ("mean" in self.pooling)))
+        self._totals = np.zeros(
+            (self._past, len(self._taps) - self._maxima.shape[1])
+        )  # of values, of squares
 
     def keep(self, hops: int) -> None:
         """Forget all but the newest hops."""
@@ -74,13 +82,13 @@ class Window:
 
     def push(self, hops: Hops) -> NDArray[np.float32]:
         """Completed hops (n, reduced) to embeddings (n, outputs)."""
-        n, shapes = len(hops.maximum), (hops.maximum.shape, hops.total.shape)
-        if shapes != ((n, self._reduced),) * 2:
-            raise InputError(f"hops have shapes {shapes}; expected (hops, {self._reduced}) twice")
+        n, shapes = len(hops.maximum), [part.shape for part in hops if part is not None]
+        if shapes != [(n, self._reduced)] * (3 if "deviation" in self.pooling else 2):
+            raise InputError(f"hops have shapes {shapes}; expected (hops, {self._reduced}) for each part")
         maxima = np.concatenate(
             [self._maxima, hops.maximum[:, : self._maxima.shape[1]]]
         )  # (past + n, reduced)
-        totals = np.concatenate([self._totals, hops.total[:, : self._totals.shape[1]]])
+        totals = np.concatenate([self._totals, self._sums(hops)])
         self.seen = self.samples + self.hop * np.arange(1, n + 1)
         pooled = self._slide(maxima, totals, n) if self.window else self._grow(maxima, totals)
         out = np.empty((n, len(self._bias)), np.float32)
@@ -93,23 +101,38 @@ class Window:
         self._maxima, self._totals = maxima[n:].copy(), totals[n:].copy()
         return out
 
+    def _sums(self, hops: Hops) -> NDArray[np.float64]:
+        """Sums of the features, and behind them of their squares, where the pooling needs them."""
+        total = hops.total[:, : self._totals.shape[1]].astype(np.float64)
+        if hops.scatter is None or "deviation" not in self.pooling:
+            return total
+        return np.concatenate([total, hops.scatter + total**2 * self._stride / self.hop], 1)
+
+    def _moments(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The means of values and squares (..., 2 reduced) as means and deviations."""
+        if "deviation" not in self.pooling:
+            return means
+        mean, square = means[..., : self._reduced], means[..., self._reduced :]
+        return np.concatenate([mean, np.sqrt(np.maximum(square - mean**2, 0) + FLATTEST)], -1)
+
     def _grow(self, maxima: NDArray[np.float32], totals: NDArray[np.float64]) -> NDArray[np.float32]:
         """The pooled features (n, pooled) since the reset; the arrays become running maxima and totals."""
         np.maximum.accumulate(maxima, out=maxima)
         np.cumsum(totals, axis=0, out=totals)
-        return np.concatenate([maxima[1:], totals[1:] / self.seen[:, None]], 1, dtype=np.float32)
+        counts = self.seen[:, None] // self._stride
+        return np.concatenate([maxima[1:], self._moments(totals[1:] / counts)], 1, dtype=np.float32)
 
     def _slide(self, maxima: NDArray[np.float32], totals: NDArray[np.float64], n: int) -> NDArray[np.float32]:
         """The pooled features (n, pooled) of the last `window` samples, or of as many as there were."""
         pooled = np.empty((n, len(self._taps)), np.float32)
-        counts = np.minimum(self.seen, self.window or 0).tolist()
+        counts = (np.minimum(self.seen, self.window or 0) // self._stride).tolist()
         middle = maxima.shape[1]
         for i, count in enumerate(counts):  # one by one: the order in which numpy adds depends on the shape
             rows = slice(i, i + self._past + 1)
             if middle:
                 np.maximum.reduce(maxima[rows], out=pooled[i, :middle])
             if middle < len(self._taps):
-                pooled[i, middle:] = np.add.reduce(totals[rows]) / count
+                pooled[i, middle:] = self._moments(np.add.reduce(totals[rows]) / count)
         return pooled
 
     def save(self) -> bytes:

@@ -39,10 +39,14 @@ def run(args: argparse.Namespace) -> None:
     shape = bundle.encoder.shape
     weights = sum(array.size for name, array in bundle.encoder.arrays().items() if not name.endswith(".g"))
     print(f"{bundle.name}  {size:,} bytes  sha256 {bundle.sha256}")
+    stages = f"{len(shape.stages)} stages of stride {shape.stride}, " if shape.stages else ""
     print(
-        f"encoder  {weights:,} weights, {shape.depth + 1} blocks, {shape.activation}, "
-        f"{shape.pooling} pooling, {shape.outputs} outputs, sees {shape.receptive_field:,} samples"
+        f"encoder  {weights:,} weights, {stages}{shape.depth + 1} blocks, {shape.activation}, "
+        f"{shape.pooling} pooling, {shape.outputs} outputs, sees {shape.receptive_field:,} samples, "
+        f"{shape.multiply_adds():,} multiply-adds per sample"
     )
+    if shape.maps:
+        print(f"sees     {', '.join(shape.maps)}")
     for head in bundle.heads.values():
         print(
             f"head     {head.name}: {', '.join(head.classes)}; {head.mode} mode, window {head.window}, "

@@ -22,11 +22,16 @@ ACTIVATIONS = {"leaky_relu": nn.LeakyReLU(0.01), "relu": nn.ReLU(), "softplus": 
 
 
 class Reference(nn.Module):
-    """(B, 2, T) to features (B, reduced, T)."""
+    """(B, 2, T) to features (B, reduced, T / stride)."""
 
     def __init__(self, encoder: Encoder) -> None:
         super().__init__()
         self.act = ACTIVATIONS[encoder.shape.activation]
+        self.maps = encoder.shape.maps
+        self.stages = nn.ModuleList()
+        for ours, stage in zip(encoder.stages, encoder.shape.stages, strict=True):
+            conv = nn.Conv1d(ours.v.shape[1], stage.channels, stage.kernel, stride=stage.stride)
+            self.stages.append(with_weights_of(ours, conv))
         self.blocks = nn.ModuleList()
         for block, (c_in, c_out, dilation) in zip(encoder.blocks, encoder.shape.blocks, strict=True):
             parts = {"residual": nn.Conv1d(c_in, c_out, 1) if c_in != c_out else nn.Identity()}
@@ -39,22 +44,54 @@ class Reference(nn.Module):
                 )
             for name, width in (("conv1", c_in), ("conv2", c_out)):
                 ours = getattr(block, name)
-                conv = weight_norm(nn.Conv1d(width, c_out, encoder.shape.kernel, dilation=dilation))
-                conv.load_state_dict(
-                    {
-                        "bias": ours.bias.detach(),
-                        "parametrizations.weight.original0": ours.g.detach()[:, None, None],
-                        "parametrizations.weight.original1": ours.v.detach(),
-                    }
-                )
-                parts[name] = conv
+                conv = nn.Conv1d(width, c_out, encoder.shape.kernel, dilation=dilation)
+                parts[name] = with_weights_of(ours, conv)
             self.blocks.append(nn.ModuleDict(parts))
 
     def forward(self, x):
+        if self.maps:
+            x = torch.from_numpy(mapped(x.detach().numpy(), self.maps).astype(np.float32))
+        for stage in self.stages:
+            x = self.act(stage(functional.pad(x, (stage.kernel_size[0] - stage.stride[0], 0))))
         for block in self.blocks:
             h = self.act(causal(block["conv1"], x))
             x = self.act(causal(block["conv2"], h)) + block["residual"](x)
         return x
+
+
+def with_weights_of(ours, conv):
+    conv = weight_norm(conv)
+    conv.load_state_dict(
+        {
+            "bias": ours.bias.detach(),
+            "parametrizations.weight.original0": ours.g.detach()[:, None, None],
+            "parametrizations.weight.original1": ours.v.detach(),
+        }
+    )
+    return conv
+
+
+def mapped(x, maps):
+    """The input maps (B, C, T) of I and Q (B, 2, T), written down once more in polar form and float64."""
+    x = x[:, 0].astype(np.complex128) + 1j * x[:, 1]
+    amplitude, angle = np.abs(x), np.angle(x)
+    turns = {"iq": 1, "phase": 1, "square": 2, "fourth": 4}
+    rows = []
+    for name in maps:
+        if name == "amplitude":
+            rows.append(amplitude)
+        elif name == "level":
+            rows.append(np.log(np.sqrt(amplitude**2 + 0.001)))
+        elif name in turns:
+            z = np.exp(1j * turns[name] * angle) * (amplitude if name != "phase" else amplitude > 0)
+            rows += [z.real, z.imag]
+        else:
+            lag = 1 if name == "increment" else int(name.removeprefix("delay"))
+            before = [np.pad(part, ((0, 0), (lag, 0)))[:, : x.shape[1]] for part in (amplitude, angle)]
+            size = np.sqrt(amplitude * before[0])
+            z = np.exp(1j * (angle - before[1])) * (size > 0 if name == "increment" else size)
+            rows += [z.real, z.imag]
+    return np.stack(rows, 1)
 
 
 def causal(conv, x):
@@ -74,9 +111,9 @@ def _features(encoder, samples):
 
 
 def hops_of(features, hop):
-    """Maximum and sum of every whole hop."""
+    """Maximum and sum of every whole hop of so many features, and the scatter about its mean."""
     whole = features[: len(features) // hop * hop].reshape(-1, hop, features.shape[1])
-    return whole.max(1), whole.sum(1, dtype=np.float64)
+    return whole.max(1), whole.sum(1, dtype=np.float64), hop * whole.var(1, dtype=np.float64)
 
 
 def noise(count, seed=0):
@@ -91,8 +128,8 @@ def error(found, expected):
 
 
 def joined(hops):
-    """The hops of many pushes as one array (n, 2, reduced)."""
-    return np.concatenate([np.stack([h.maximum, h.total], 1) for h in hops])
+    """The hops of many pushes as one array (n, 2 or 3, reduced)."""
+    return np.concatenate([np.stack([part for part in h if part is not None], 1) for h in hops])
 
 
 def cut(samples, cuts):

@@ -17,7 +17,7 @@ from streaming.bundle_meta import Meta
 from streaming.encoder import Encoder
 from streaming.errors import BundleError, InputError
 from streaming.level import LevelSettings
-from streaming.shape import EncoderShape
+from streaming.shape import EncoderShape, StridedStage
 from tests.models import tiny_head, tiny_projection
 from tests.streaming.reference import error
 
@@ -41,6 +41,14 @@ def path(bundle, tmp_path):
     """It, in a file."""
     bundle.save(tmp_path / "m.safetensors")
     return tmp_path / "m.safetensors"
+
+
+@pytest.fixture
+def strided():
+    """A small model whose encoder has maps, stages and deviations."""
+    stages = (StridedStage(3, 8, 4),)
+    encoder = Encoder(replace(SHAPE, maps=("level", "increment"), stages=stages, pooling="mean+deviation"))
+    return Bundle(encoder, meta=Meta(LevelSettings(agc_samples=100)), name="m")
 
 
 def error_of(path):
@@ -135,6 +143,22 @@ def test_an_older_or_newer_format_is_named(bundle, path, version):
     assert f"format {version} and this wavetell reads format 2" in error_of(path)
 
 
+def test_a_strided_encoder_comes_back_as_it_was_saved(strided, tmp_path):
+    strided.save(tmp_path / "m.safetensors")
+    loaded = load_bundle(tmp_path / "m.safetensors")
+    assert loaded.sha256 == strided.sha256
+    assert loaded.encoder.shape == strided.encoder.shape
+    x = np.random.default_rng(0).standard_normal((7, 60)).astype(np.float32).view(np.complex64)
+    assert error(loaded.encoder.encode(x), strided.encoder.encode(x)) < 1e-6
+
+
+def test_a_live_head_whose_hop_is_no_multiple_of_the_stride_is_refused(strided, tmp_path):
+    head = replace(tiny_head(strided.encoder, name="a"), window=30, hop=10, mode="live")
+    replace(strided, heads={"a": head}).save(tmp_path / "m.safetensors")
+    expected = "head a has hop 10; it must be a multiple of the encoder's stride, 4"
+    assert expected in error_of(tmp_path / "m.safetensors")
+
+
 def test_a_head_of_another_encoder_is_refused(bundle, tmp_path):
     other = replace(bundle.heads["a"], encoder_sha256=encoder_sha256(Encoder(SHAPE, seed=4)))
     Bundle(bundle.encoder, {"a": other}, bundle.meta).save(tmp_path / "x.safetensors")
@@ -187,6 +211,21 @@ def test_a_projection_for_other_features_is_refused(bundle, tmp_path):
         ("meta.fitted", {"a": {"base": "", "labels": {"A": -1}, "made": ""}}, "labels.A is -1; it must be"),
         ("encoder.channels", 2**31, "encoder.channels is 2147483648; it must be at most 4096"),
         ("encoder.channels", 4096, "encoder tensor"),
+        ("encoder.maps", ["iq", "iq"], "encoder.maps names one of them twice"),
+        ("encoder.maps", "iq", "encoder.maps is 'iq'; it must be a list of at most 1,000 entries"),
+        (
+            "encoder.maps",
+            ["level"],
+            "encoder tensor blocks.0.conv1.v has shape (4, 2, 3); expected (4, 1, 3)",
+        ),
+        ("encoder.stages", [{"channels": 2}], "encoder.stages[0] lacks kernel"),
+        ("encoder.stages", [{"channels": 2, "kernel": 8, "stride": 0}], "stages[0].stride is 0; it must"),
+        (
+            "encoder.stages",
+            [{"channels": 2, "kernel": 4, "stride": 4}],
+            "encoder tensor stages.0.bias has shape",
+        ),
+        ("encoder.kernel", 64, "encoder tensor blocks.0.conv1.v has shape"),
         ("encoder.depth", "2", "encoder.depth is '2'; it must be a whole number of at least 1"),
         ("heads.a", [], "head a is a list; it must be an object"),
         ("heads.a.name", "b", "head a calls itself b"),

@@ -40,7 +40,7 @@ every_backend = pytest.mark.parametrize("how", EXACT)
 
 
 def check(hops, expected_features, hop):
-    maximum, total = hops_of(expected_features, hop)
+    maximum, total, _ = hops_of(expected_features, hop)
     found = joined(hops)
     assert error(found[:, 0], maximum) <= 1e-6
     assert error(found[:, 1], total) <= 1e-6

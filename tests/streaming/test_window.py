@@ -146,7 +146,7 @@ def test_a_foreign_state_is_refused_and_the_window_kept():
 def test_hops_of_another_encoder_are_refused_and_the_window_kept():
     ours = Window(make(), HOP, 50)
     before = ours.save()
-    with pytest.raises(InputError, match=r"expected \(hops, 12\) twice"):
+    with pytest.raises(InputError, match=r"expected \(hops, 12\) for each part"):
         ours.push(Hops(np.zeros((3, 5), np.float32), np.zeros((3, 5), np.float32)))
     assert ours.save() == before
 

@@ -21,6 +21,7 @@ import numpy as np
 import torch
 
 from streaming.encoder import CausalBlock, CausalConv, Encoder
+from streaming.errors import ConfigError
 
 GRID = 256  # frequencies
 
@@ -47,16 +48,20 @@ def block_bound(block: CausalBlock) -> float:
 
 
 def pooling_bound(encoder: Encoder, samples: int) -> float:
-    """L_pool: a maximum over time moves by at most its input, a mean by 1 / sqrt(T) of it."""
-    squares = {"max": 1.0, "mean": 1 / samples, "max+mean": 1 + 1 / samples}
-    return math.sqrt(squares[encoder.shape.pooling])
+    """L_pool: a maximum over time moves by at most its input, mean and deviation by 1 / sqrt(T) of it."""
+    features = samples // encoder.shape.stride
+    return math.sqrt(sum(1 if part == "max" else 1 / features for part in encoder.shape.pooling.split("+")))
 
 
 def log_lipschitz(encoder: Encoder, samples: int) -> float:
     """log10 L_x on sequences of this length."""
+    if encoder.shape.maps:
+        raise ConfigError("an encoder with input maps has no Lipschitz bound: a phase has none at zero")
+    stages = [convolution_norm(stage) for stage in encoder.stages if isinstance(stage, CausalConv)]
     blocks = [block for block in encoder.blocks if isinstance(block, CausalBlock)]
     linear = matrix_norm(encoder.linear.weight)
-    return sum(map(math.log10, [linear, pooling_bound(encoder, samples), *map(block_bound, blocks)]))
+    bounds = [linear, pooling_bound(encoder, samples), *stages, *map(block_bound, blocks)]
+    return sum(map(math.log10, bounds))
 
 
 def log_slope(encoder: Encoder, frames: torch.Tensor, iterations: int = 10) -> float:

@@ -36,8 +36,10 @@ def redraw(encoder: Encoder, settings: Initialisation, seed: int) -> None:
     convs = [module for module in encoder.modules() if isinstance(module, CausalConv)]
     with torch.no_grad():
         for i, conv in enumerate(convs):
-            kept = math.sqrt(conv.kernel / (1 + (conv.kernel - 1) * settings.past**2))
-            conv.v[:, :, :-1].mul_(settings.past)
+            # A strided stage has no present sample among its taps: all of them stay alike.
+            past = settings.past if conv.stride == 1 else 1.0
+            kept = math.sqrt(conv.kernel / (1 + (conv.kernel - 1) * past**2))
+            conv.v[:, :, :-1].mul_(past)
             conv.v.mul_(kept * (settings.gain if i else settings.first))
             conv.g.copy_(conv.v.norm(dim=(1, 2)))
         if settings.bias:
