@@ -1,10 +1,13 @@
 """The projection and the head of the model `radio`, fitted on simulated emissions behind the band front end.
 
 The projection learns from many emissions of all classes; the head, a local SVM as users teach them, from few
-labelled ones, as the live pipeline embeds them. The limit of the outlier odds is set so that a small share of
-held-out known emissions is called unknown. No signal of an unseen class is needed.
+labelled ones, as the live pipeline embeds them. Those are as many of each class, and its probabilities are
+weighed by how often each class was made for the projection: what is on the air more often is likelier. The
+limit of the outlier odds is set so that a small share of held-out known emissions is called unknown. No
+signal of an unseen class is needed.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +18,7 @@ from streaming.band.embedding import EmissionEmbedder
 from streaming.block import Samples
 from streaming.bundle import Bundle, encoder_sha256
 from streaming.engine import open_engine
+from streaming.head import Head
 from training.datasets.emissions import FRONT_END, OFTEN, OUTLIER, Maker, make_evidence, make_examples
 from training.heads.fit import Fit, Identity, fit_live
 from training.heads.projection import Training, fit_projection
@@ -47,9 +51,10 @@ def fit_radio(
     strange = make_examples(Maker((OUTLIER,), seed + 1), outliers, folder, "outliers")
     held = examples.number // len(OFTEN) % HELD == 0  # all examples of an emission, and all classes alike
     more = np.array([examples.names.index(name) for name in partly.names])
+    known_labels = np.concatenate([examples.label[~held], more[partly.label]])
     projection = fit_projection(
         np.concatenate([examples.features[~held], partly.features]),
-        np.concatenate([examples.label[~held], more[partly.label]]),
+        known_labels,
         examples.names,
         strange.features,
         seed,
@@ -63,7 +68,14 @@ def fit_radio(
     fit = fit_live(bundle, rows, labels, identity, replace(SEARCH, seed=seed))
     families = tuple(FAMILIES[name] for name in fit.head.classes)
     head = replace(fit.head, families=families, certain=CERTAIN, outlier_limit=limit)
-    return bundle, replace(fit, head=head)
+    made = dict(zip(examples.names, np.bincount(known_labels).tolist(), strict=True))
+    return bundle, replace(fit, head=weighed(head, made))
+
+
+def weighed(head: Head, times: Mapping[str, int]) -> Head:
+    """A head of equally frequent classes, for classes that occur so many times."""
+    often = np.array([times[name] for name in head.classes])
+    return replace(head, calibration_bias=head.calibration_bias + np.log(often / often.mean()))
 
 
 def labelled_evidence(each: int, seed: int) -> tuple[list[tuple[Samples, float]], NDArray[np.int64]]:

@@ -16,9 +16,9 @@ from streaming.features import COUNT
 from streaming.shape import EncoderShape
 from training.datasets.emissions import HEARD, OUTLIER, Maker, make_examples
 from training.datasets.held_out import HeldOut, last_questions
-from training.heads.fit import Identity, fit_live
+from training.heads.fit import Identity, fit_head, fit_live
 from training.heads.projection import Training, feature_mixup, fit_projection
-from training.heads.radio_fit import HOP, WINDOW, embed, fit_radio
+from training.heads.radio_fit import HOP, WINDOW, embed, fit_radio, weighed
 from training.heads.search import Search
 from training.signals.classes import CLASSES, FAMILIES
 
@@ -122,3 +122,13 @@ def test_the_whole_fit_has_every_class_its_family_and_a_limit(tmp_path):
     assert head.outlier_limit is not None
     assert head.entries == SHAPE.outputs + bundle.projection.outputs + 1
     assert set(HEARD) < set(CLASSES)
+
+
+def test_a_class_that_was_made_more_often_is_likelier_by_that_much():
+    """Bayes: the odds of two classes change by the ratio of how often they occur."""
+    rng = np.random.default_rng(9)
+    label = np.arange(60) % 2
+    rows = rng.normal(label[:, None], 1, (60, 4)).astype(np.float32)
+    head = fit_head(rows, label, Identity("live", ("OOK", "OFDM"), "live", 512, 512, "")).head
+    before, after = (h.probabilities(rows) for h in (head, weighed(head, {"OOK": 100, "OFDM": 300})))
+    assert np.allclose(after[:, 1] / after[:, 0], 3 * before[:, 1] / before[:, 0])
