@@ -8,7 +8,6 @@ gap.
 import logging
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from prometheus_client import Histogram
 
 from service.errors import NotFound
 from service.live.answers import Answers
+from service.live.load import Load
 from service.live.streams import Stream
 from service.models.live import LiveModel
 from service.supervised import Supervised
@@ -33,7 +33,6 @@ from streaming.ring import Ring
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
-RECENT_S = 10.0  # what the real-time factor is taken over
 LATENCY_S = (0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)  # upper bounds of the histogram
 Entry = tuple[Stream, Block, float]  # with the time of arrival
 
@@ -63,7 +62,7 @@ class Runtime:
             buckets=LATENCY_S,
             registry=None,
         )
-        self._recent: deque[tuple[float, float, float]] = deque()  # when, seconds of signal, seconds of work
+        self.load = Load()
         self._calls: list[Callable[[], None]] = []
         self._stopping = False
         self.thread = Supervised("engine", self._run)
@@ -189,13 +188,6 @@ class Runtime:
             (pipeline.begin, pipeline.beginning) if isinstance(pipeline, LevelPipeline) else None,
         )
 
-    @property
-    def real_time_factor(self) -> float:
-        """Seconds of signal processed per second of work, lately; below 1 samples must be dropped."""
-        recent = list(self._recent)
-        worked = sum(work for _, _, work in recent)
-        return sum(signal for _, signal, _ in recent) / worked if worked else 0.0
-
     def _run(self) -> None:
         while True:
             with self.work:
@@ -252,13 +244,20 @@ class Runtime:
             level = isinstance(self.pipelines[stream.id], LevelPipeline)
             groups.setdefault("" if level else stream.id, []).append((stream, block, arrived))
         for group in groups.values():
+            pushed, live = time.monotonic(), [stream for stream, _, _ in group if not stream.patient]
             with self._failing([stream for stream, _, _ in group]):
                 self._push(group)
+            if live:
+                self.load.work(time.monotonic() - pushed, max(stream.lag_s for stream in live))
         now = time.monotonic()
         signal_s = sum(len(block.samples) / block.rate_hz for _, block, _ in batch) / len(self.streams)
-        self._recent.append((now, signal_s, now - began))
-        while self._recent[0][0] < now - RECENT_S:
-            self._recent.popleft()
+        self.load.add(signal_s, now - began)
+        self.load.adapt(self._live_bands(), now)
+
+    def _live_bands(self) -> list[BandPipeline]:
+        """The pipelines whose answers may have to be thinned."""
+        live = [s.id for s in self.streams.values() if not s.patient and s.state == "running"]
+        return [p for p in map(self.pipelines.get, live) if isinstance(p, BandPipeline)]
 
     def _push(self, batch: list[Entry]) -> None:
         work = [(self.pipelines[stream.id], block) for stream, block, _ in batch]
@@ -274,7 +273,6 @@ class Runtime:
                 answers.push(block, predictions)
                 answers.follow(pipeline.changes(answers.report_ms / 1000))
             if isinstance(pipeline, BandPipeline):
-                pipeline.attention.adapt(stream.fullness(block), block.end / block.rate_hz)
                 pipeline.stages["reports"] += time.thread_time() - began
             stream.lag_s = time.monotonic() - arrived
             for _ in predictions:

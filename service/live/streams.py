@@ -1,9 +1,8 @@
 """A stream: one source, the thread that reads it, and the bounded queue to the engine.
 
-When the engine cannot keep up with a live source, answers are thinned (`streaming.band.attention`). If that
-is not enough, everything that waits is dropped at once: one gap that is counted and reported, rather than a
-lag that grows or many gaps that each empty the encoder's states. A recording read faster than real time waits
-instead.
+Answers get the time that a live source's other work leaves (`service.live.load`). If that work alone is too
+much, everything that waits is dropped at once: one gap that is counted and reported, rather than a lag that
+grows or many gaps that each empty the encoder's states. A recording read faster than real time waits instead.
 """
 
 import logging
@@ -205,10 +204,6 @@ class Stream:
     def _bound(self, block: Block) -> float:
         """Samples that may wait."""
         return max(self.limits.queue_ms * block.rate_hz / 1000, 2 * len(block.samples))
-
-    def fullness(self, block: Block) -> float:
-        """How full the queue is, 1 where samples will be dropped; a recording read fast waits instead."""
-        return 0.0 if self.patient else self.queued / self._bound(block)
 
     def _drop_queue(self) -> Gap:
         """Give up what waits; called with `work` held."""

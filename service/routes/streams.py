@@ -100,7 +100,7 @@ def state_of(station: Station, stream: Stream) -> StreamState:
         hops=dict(counts.labels),
         latest=answers.latest if answers else None,
         attention=attention(station.runtime.pipelines.get(stream.id)),
-        real_time_factor=round(station.runtime.real_time_factor, 3),
+        real_time_factor=round(station.runtime.load.real_time_factor, 3),
     )
 
 
@@ -116,6 +116,7 @@ def attention(pipeline: LivePipeline | None) -> Attention | None:
         short=book.short,
         answered=given.answered,
         thinned=given.thinned,
+        unjudged=given.unjudged,
         cpu_s={stage: round(seconds, 3) for stage, seconds in pipeline.stages.copy().items()},
     )
 

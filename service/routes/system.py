@@ -38,7 +38,7 @@ async def health(station: TheStation) -> Health:
         sha256=model.sha256,
         backend=model.engine.detail,
         streams=len(runtime.streams),
-        real_time_factor=round(runtime.real_time_factor, 3),
+        real_time_factor=round(runtime.load.real_time_factor, 3),
     )
 
 

@@ -35,6 +35,10 @@ class Attention(Schema):
     short: int = Field(description="emissions that were too short to be named")
     answered: int
     thinned: int = Field(description="answers left out by choice, because there was too much work")
+    unjudged: int = Field(
+        default=0,
+        description="suspected changes of modulation not looked at, because there was too much work",
+    )
     cpu_s: dict[str, float] = Field(description="seconds of the processor, by stage")
 
 

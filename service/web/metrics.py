@@ -29,9 +29,8 @@ class Collector:
         """The metrics, one family after the other."""
         yield from self.streams()
         runtime, model = self.station.runtime, self.station.model
-        yield gauge(
-            "real_time_factor", "Seconds of signal processed per second of work.", runtime.real_time_factor
-        )
+        factor = runtime.load.real_time_factor
+        yield gauge("real_time_factor", "Seconds of signal processed per second of work.", factor)
         yield gauge("history_waiting_rows", "Rows that are not written yet.", self.station.history.waiting)
         yield counter(
             "history_lost_rows", "Rows given up while the database was away.", self.station.history.lost
@@ -101,6 +100,7 @@ class Collector:
             "short": "Emissions too short to be named.",
             "answered": "Answers about emissions.",
             "thinned": "Answers left out because there was too much work.",
+            "unjudged": "Suspected changes of modulation not looked at because there was too much work.",
         }
         counters = {
             name: CounterMetricFamily(f"wavetell_emissions_{name}", text, labels=["stream"])

@@ -1,67 +1,117 @@
-"""Attention: which questions are answered. What is left out by choice is thinned, and counted.
+"""Attention: which questions are answered, and when. What is left out by choice is thinned, and counted.
 
-    credit(t) = min(1 s of budget, credit + budget dt),    an answer costs 1
+    credit(t) = min(BURST_S, credit + share dt),    an answer costs `price_s`, a judgement a part of that
 
-The budget is in answers per second of signal, without limit while the processor keeps up. A new emission may
-run into debt, one that was named before may not: under load, those that are known well are answered less
-often. Time is that of the signal, so what is thinned does not depend on how the stream is cut into blocks.
+`share` is the part of a processor that answers may take, without limit where nothing has to keep up. While
+there is no credit questions wait, so that many at once do not delay all. First come emissions that were never
+answered, which may also run into debt, then those that were passed over most often. What waits for too long,
+or until the emission has a newer question, is thinned. Time is that of the signal, so what is thinned does
+not depend on how the stream is cut into blocks.
 """
 
 import math
+from dataclasses import dataclass
 
 from streaming.band.evidence import Question
 
-FULL, EMPTY = 0.25, 0.05  # of a queue: above, there is too much work; below, there is room for more
-LESS, MORE = 0.7, 1.05  # times the budget, each `STEP_S`
-STEP_S = 0.05
-LEAST, MOST = 2.0, 10_000.0  # answers per second; above, there is no limit
-DEBT_S = 1.0  # of budget, and at least so many answers:
-DEBT = 8.0
+BURST_S = 0.02  # of the processor that may be saved up, so that several can be answered at once
+DEBT_S = 0.04  # that emissions never answered may owe
+WAIT_S, NEW_WAIT_S = 0.02, 0.25  # of signal that a question may wait, and one of an emission never answered
+JUDGED = 0.4  # of an answer that a judgement costs
+MOST = 1024  # emissions that are remembered
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A question that was not answered at once."""
+
+    question: Question
+    since_s: float
 
 
 class Attention:
     """Questions in, those that are to be answered out."""
 
     def __init__(self) -> None:
-        self.budget = math.inf  # answers per second
-        self.answered = self.thinned = 0
+        self.share = math.inf  # of a processor
+        self.price_s = 0.0  # of an answer
+        self.answered = self.thinned = 0  # questions
+        self.judged = self.unjudged = 0  # suspected changes that were looked at, or left out
         self._credit = 0.0
-        self._rate = 0.0  # answers per second lately
-        self._at = 0.0  # seconds
-        self._adapted = -math.inf
+        self.at_s = -math.inf  # of the stream
+        self._passed: dict[int, int] = {}  # how often an emission was passed over since its last answer
+        self._waiting: dict[int, Waiting] = {}
 
-    def choose(self, questions: list[Question], rate_hz: float) -> list[Question]:
-        """Those that the budget allows."""
-        chosen = [question for question in questions if self._allows(question, question.end / rate_hz)]
-        self.answered += len(chosen)
-        self.thinned += len(questions) - len(chosen)
-        return chosen
+    @property
+    def paid(self) -> float:
+        """Answers and judgements so far, in prices of an answer."""
+        return self.answered + JUDGED * self.judged
 
-    def _allows(self, question: Question, at_s: float) -> bool:
-        passed = max(0.0, at_s - self._at)
-        self._at = max(self._at, at_s)
-        self._rate *= math.exp(-passed)
-        if math.isfinite(self.budget):
-            self._credit = min(max(1.0, self.budget), self._credit + passed * self.budget)
-            least = -max(DEBT, DEBT_S * self.budget) if question.begins else 0.0
-            if self._credit - 1 < least:
+    def afford(self, share: float, price_s: float) -> None:
+        """From here on answers may take this share of a processor, at this price."""
+        self.share, self.price_s = share, price_s
+
+    def advance(self, at_s: float) -> None:
+        """The stream is at this second."""
+        if math.isfinite(self.share) and math.isfinite(self.at_s):
+            self._credit = min(BURST_S, self._credit + self.share * max(0.0, at_s - self.at_s))
+        self.at_s = at_s
+
+    def judges(self) -> bool:
+        """Whether a suspected change may be judged now."""
+        if math.isfinite(self.share):
+            if self._credit <= 0:
+                self.unjudged += 1
                 return False
-            self._credit -= 1
-        self._rate += 1
+            self._credit -= JUDGED * self.price_s
+        self.judged += 1
         return True
 
-    def adapt(self, fullness: float, now_s: float) -> None:
-        """Follow the queue of a stream at this second of it: 1 where it is full and samples will be lost."""
-        if now_s - self._adapted < STEP_S:
-            return
-        self._adapted = now_s
-        if fullness > FULL:
-            self.set_budget(max(LEAST, min(self.budget, self._rate) * LESS))
-        elif fullness < EMPTY and math.isfinite(self.budget):
-            self.set_budget(self.budget * MORE)
+    def choose(self, questions: list[Question]) -> list[Question]:
+        """Those that are answered now, in the order in which they were raised."""
+        if not math.isfinite(self.share):
+            return self.choose_all(questions)
+        for question in questions:
+            self._pass_over(question.emission)
+            self._waiting[question.emission] = Waiting(question, self.at_s)
+        while len(self._waiting) > MOST:
+            self._pass_over(next(iter(self._waiting)))
+        order = sorted(self._waiting, key=lambda number: -self._passed.get(number, MOST))
+        serve = [number for number in order if self._pays(number)]
+        chosen = [one.question for number, one in list(self._waiting.items()) if number in serve]
+        for question in chosen:
+            del self._waiting[question.emission]
+            self._answer(question)
+        for number, one in list(self._waiting.items()):
+            if self.at_s - one.since_s >= (WAIT_S if number in self._passed else NEW_WAIT_S):
+                self._pass_over(number)
+        return chosen
 
-    def set_budget(self, answers_per_s: float) -> None:
-        """So many answers per second from here on."""
-        if not math.isfinite(self.budget):
-            self._credit = 0.0
-        self.budget = answers_per_s if answers_per_s < MOST else math.inf
+    def choose_all(self, questions: list[Question]) -> list[Question]:
+        """These and those that wait, whatever it costs."""
+        chosen = [*(one.question for one in self._waiting.values()), *questions]
+        self._waiting = {}
+        for question in chosen:
+            self._answer(question)
+        return chosen
+
+    def _pays(self, number: int) -> bool:
+        """Whether there is credit for an answer about this emission; then it is spent."""
+        if self._credit <= (0.0 if number in self._passed else -DEBT_S):
+            return False
+        self._credit -= self.price_s
+        return True
+
+    def _answer(self, question: Question) -> None:
+        self.answered += 1
+        self._passed.pop(question.emission, None)
+        self._passed[question.emission] = 0
+        if len(self._passed) > MOST:
+            del self._passed[next(iter(self._passed))]
+
+    def _pass_over(self, number: int) -> None:
+        """What waits of this emission, if anything, is not answered."""
+        if self._waiting.pop(number, None):
+            self.thinned += 1
+            if number in self._passed:
+                self._passed[number] += 1

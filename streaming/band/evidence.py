@@ -1,13 +1,14 @@
 """Evidence: the samples of one emission that its answers rest on, and when there is an answer.
 
 There is an answer after 512, 1,024, 2,048, ... samples of a burst, at its end, and from 131,072 samples on
-four times a second or per 32,768 samples, whichever is later: a new emission gets more attention than one
-that has been named for long. Bursts of one emitter add up.
+four times a second or per 32,768 samples, whichever is later; half as often with every further answer that
+agrees, down to one a second: a new or doubtful emission gets more attention than one that has been named for
+long. Bursts of one emitter add up: a later one has its first answer once it adds a quarter or more.
 
 Where moments of the newest hops differ from those before, the signal may have become another one: a judge
-names both parts, and where it is sure that they are of two families, answers rest on what came since. What
-was before is kept until the new part is long: the last tone of a packet is not another signal, and the answer
-at the end of a burst rests on all of it then.
+names both parts, and where it is sure that they are of two families, answers rest on what came since. Asked
+in vain, it is asked half as often from then on. What was before is kept until the new part is long: the last
+tone of a packet is not another signal, and the answer at the end of a burst rests on all of it then.
 """
 
 from collections.abc import Callable
@@ -22,20 +23,22 @@ from streaming.band.tail import Tail
 from streaming.block import Samples
 from streaming.changes import Changes
 from streaming.features import MOST, SHORTEST
+from streaming.naming import Labelled, agree
 from streaming.native_signals import signal_kernel
 
 FIRST = 512  # samples to the first answer; also a hop of the moments
 SETTLED = 32_768  # samples between answers, once there is as much evidence as counts
-EVERY_S = 0.25
+EVERY_S, SELDOM = 0.25, 2  # seconds between them; doubled at most so often, while they agree
 SUSPECT = 4.0  # how far moments must differ for the judge to be asked
 SURE = 0.7  # probability of both families from which the signal has become another one
 COMPARED = 8_192  # samples before a change that are judged
 LASTING = 8_192  # samples after which a change is final
-PATIENCE = 65_536  # samples: the longest time between two questions to the judge
+PATIENCE, PATIENCE_S = 65_536, 0.5  # samples and time between two questions to the judge, the later of them
 SAME_RATE = 1.02
 MOMENTS = 5
 
-Judge = Callable[[Samples, float], tuple[str, float]]  # samples and SNR, dB, to a family and its probability
+# Samples and SNR, dB, to a family and its probability; or None where there is no time for it.
+Judge = Callable[[Samples, float], tuple[str, float] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,13 @@ class Evidence:
         self._judged = 0  # of these, looked at for changes
         self._since = 0  # from here on it is another signal
         self._quiet, self._wait = 0, 2 * FIRST  # samples to the next question to the judge, and after that
+        self._name: Labelled | None = None
+        self._agreed = 0  # answers in a row
+
+    def answer(self, name: Labelled) -> None:
+        """What a question of this emission was answered with."""
+        self._agreed = self._agreed + 1 if self._name and agree(self._name, name) else 0
+        self._name = name
 
     def push(self, piece: Piece, rate_hz: float) -> list[Question]:
         """The questions that a piece of this emission raises."""
@@ -80,12 +90,12 @@ class Evidence:
             self._step, self._begin = piece.step, piece.start
             self._asked = piece.start  # up to here there was a question
             self._burst = 0  # samples of this burst
-            self._due = FIRST
+            self._due = max(FIRST, (1 << len(self._kept).bit_length()) // 4)
         asked: list[Question] = []
         samples, at = piece.samples, piece.start
         while len(samples):
             count = min(len(samples), self._due - self._burst)
-            count = self._add(samples[:count], piece.box.snr_db)
+            count = self._add(samples[:count], piece.box.snr_db, rate_hz)
             samples, at = samples[count:], at + count * piece.step
             self._burst += count
             if self._burst == self._due:
@@ -101,9 +111,10 @@ class Evidence:
         """Samples to the next question of this burst."""
         if len(self._kept) < MOST:
             return max(FIRST, min(self._due, SETTLED * 2))
-        return max(SETTLED, round(EVERY_S * rate_hz / self._step / FIRST) * FIRST)
+        every_s = EVERY_S * (1 << min(self._agreed, SELDOM))
+        return max(SETTLED, round(every_s * rate_hz / self._step / FIRST) * FIRST)
 
-    def _add(self, samples: Samples, snr_db: float) -> int:
+    def _add(self, samples: Samples, snr_db: float, rate_hz: float) -> int:
         """Take samples in, up to where they become another signal: how many."""
         before = len(self._kept)
         self._kept.append(samples)
@@ -111,7 +122,7 @@ class Evidence:
         fresh = self._kept.samples[self._judged : self._judged + hops * FIRST].reshape(hops, FIRST)
         for row in self._changes.push(moments(fresh)) if hops else []:
             end = self._judged + (row + 1) * FIRST
-            if self._is_another(end - self._changes.recent * FIRST, end, snr_db):
+            if self._is_another(end - self._changes.recent * FIRST, end, snr_db, rate_hz):
                 self._kept.take_back(len(self._kept) - end)
                 self._judged = end
                 self._due = self._burst + end - before + FIRST
@@ -132,18 +143,22 @@ class Evidence:
             self._judged, self._quiet = self._judged - count, self._quiet - count
             self._since = max(0, self._since - count)
 
-    def _is_another(self, begin: int, end: int, snr_db: float) -> bool:
+    def _is_another(self, begin: int, end: int, snr_db: float, rate_hz: float) -> bool:
         """Whether [begin, end) is another signal than what was before."""
         before = self._kept.samples[max(self._since, begin - COMPARED) : begin]
         if self.judge is None or end < self._quiet or len(before) < 2 * FIRST:
             return False
+        new = self.judge(self._kept.samples[begin:end], snr_db)
         # The new part is short, and mostly too short to be sure of: then what was before need not be named.
-        new, new_sure = self.judge(self._kept.samples[begin:end], snr_db)
-        family, sure = self.judge(before, snr_db) if new_sure >= SURE else (new, new_sure)
-        another = new != family and sure >= SURE
+        old = self.judge(before, snr_db) if new and new[1] >= SURE else new
+        if new is None or old is None:
+            self._quiet = end + 2 * FIRST
+            return False
+        another = new[0] != old[0] and old[1] >= SURE
         if another:
             self._since, self._begins, self._wait = begin, "change", FIRST
-        self._quiet, self._wait = end + self._wait, min(2 * self._wait, PATIENCE)
+        longest = max(PATIENCE, round(PATIENCE_S * rate_hz / self._step))
+        self._quiet, self._wait = end + self._wait, min(2 * self._wait, longest)
         return another
 
     def _question(self, piece: Piece, end: float) -> Question:

@@ -9,7 +9,7 @@ known. What a track was before it was found comes from the bank's newest blocks.
 
 import math
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -120,26 +120,34 @@ class Band:
         self._refused = 0  # tracks beyond the bound, before the last gap
         self.next: int | None = None  # index of the sample that should come next
         self.rate_hz = 0.0
+        self.begin = self._at = 0  # the sample after the last gap, and samples since
         self._running = False
         self._readers: dict[int, Reader] = {}
         self._held = np.empty(0, np.complex64)
 
     def push(self, block: Block) -> list[Item]:
         """What this block completes."""
-        out: list[Item] = []
+        return [item for items in self.ticks(block) for item in items]
+
+    def ticks(self, block: Block) -> Iterator[list[Item]]:
+        """What this block completes, tick by tick."""
         if block.rate_hz != self.rate_hz:
-            out += self.flush()
+            yield self.flush()
             self._open(block.rate_hz)
         if block.index != self.next or not self._running:
-            out += self.flush()
+            yield self.flush()
             self._begin(block.index, "cold" if self.next is None else "gap")
         self.next = block.end
         held = np.concatenate([self._held, block.samples])
         whole = len(held) // self.tick * self.tick
         self._held = held[whole:].copy()
         for i in range(0, whole, self.tick):
-            out += self._tick(held[i : i + self.tick])
-        return out
+            yield self._tick(held[i : i + self.tick])
+
+    @property
+    def at_s(self) -> float:
+        """The second of the stream up to which ticks are whole."""
+        return (self.begin + self._at) / self.rate_hz if self.rate_hz else 0.0
 
     def retune(self) -> list[Item]:
         """What is left; what comes next is of another frequency: a gap, and nobody is known there."""
@@ -202,7 +210,7 @@ class Band:
         self._running, self._started = True, False
         self._early: list[Spectra] = []
         self._ticks: deque[Samples] = deque(maxlen=KEPT)  # the newest, corrected
-        self._at = 0  # samples so far
+        self._at = 0
         self._silent = 0  # up to here it is known what was there
         self._readers = {}
 

@@ -2,12 +2,11 @@
 
     Block -> Band.push() -> Evidence.push() -> EmissionEmbedder.push() -> Head.name_all() -> Prediction
 
-Each emission has its own evidence. All questions that a block raises are answered together, in the order in
-which they were raised, so the result does not depend on how the stream is cut into blocks.
+Each emission has its own evidence. Of the questions that a tick of the front end raises, those that get
+attention are answered together, so the result does not depend on how the stream is cut into blocks.
 """
 
 import time
-from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -29,6 +28,8 @@ from streaming.prediction import Prediction
 from streaming.projection import Rows
 
 MOST_EMISSIONS = 1024  # whose evidence is kept
+ANSWERS = ("judge", "embedding", "head")  # the stages that attention has a budget for
+STAGES = ("front end", "evidence", *ANSWERS, "reports")
 
 
 class BandPipeline:
@@ -42,7 +43,7 @@ class BandPipeline:
         self.silences = Silences(len(head.classes))
         self.book = Book(head.names)
         self.attention = Attention()
-        self.stages: defaultdict[str, float] = defaultdict(float)  # CPU seconds by stage
+        self.stages = dict.fromkeys(STAGES, 0.0)  # CPU seconds
         self._evidence: dict[int, Evidence] = {}
         self._block: Block | None = None  # the newest
 
@@ -75,19 +76,23 @@ class BandPipeline:
         found: list[Prediction] = []
         before = self._block
         if before and (block.freq_hz, block.rate_hz) != (before.freq_hz, before.rate_hz):
-            found = self._answer(self.band.retune(), before)
+            found = self._answer_all(self.band.retune(), before)
             self._evidence.clear()
             self.book.end_all(before)
         self._block = block
-        with self._timed("front end"):
-            items = self.band.push(block)
-        return found + self._answer(items, block)
+        ticks = self.band.ticks(block)
+        while True:
+            with self._timed("front end"):
+                items = next(ticks, None)
+            if items is None:
+                return found
+            found += self._answer(items, block)
 
     def flush(self) -> list[Prediction]:
         """The predictions of what is left, as the stream ends."""
         if self._block is None:
             return []
-        found = self._answer(self.band.flush(), self._block) + self.silences.end(self._block)
+        found = self._answer_all(self.band.flush(), self._block) + self.silences.end(self._block)
         self.book.end_all(self._block)
         return found
 
@@ -118,6 +123,17 @@ class BandPipeline:
         self.embedder.close()
 
     def _answer(self, items: list[Item], block: Block) -> list[Prediction]:
+        """What a tick gives: silences, and answers to the questions that get attention."""
+        self.attention.advance(self.band.at_s)
+        found, questions = self._hear(items, block)
+        return self._named(found, self.attention.choose(questions), block)
+
+    def _answer_all(self, items: list[Item], block: Block) -> list[Prediction]:
+        """What is left gives, as the stream ends or goes on elsewhere."""
+        found, questions = self._hear(items, block)
+        return self._named(found, self.attention.choose_all(questions), block)
+
+    def _hear(self, items: list[Item], block: Block) -> tuple[list[Prediction], list[Question]]:
         found, questions = list[Prediction](), list[Question]()
         with self._timed("evidence"):
             for item in items:
@@ -128,7 +144,10 @@ class BandPipeline:
                     found += self.silences.end(block)
                 self.book.hear(item, block)
                 questions += self._follow(item, block.rate_hz)
-        questions = self.attention.choose(questions, block.rate_hz)
+        return found, questions
+
+    def _named(self, found: list[Prediction], questions: list[Question], block: Block) -> list[Prediction]:
+        """Predictions that need no head, and those of questions, in the order of time."""
         if questions:
             with self._timed("embedding"):
                 rows = self.embedder.push([(question.samples, question.box.snr_db) for question in questions])
@@ -137,6 +156,9 @@ class BandPipeline:
         found.sort(key=lambda prediction: prediction.end)
         for prediction in found:
             self.book.answer(prediction)
+            evidence = self._evidence.get(prediction.emission or 0)
+            if evidence:
+                evidence.answer(prediction)
         return found
 
     @contextmanager
@@ -156,16 +178,20 @@ class BandPipeline:
             del self._evidence[next(iter(self._evidence))]
         return evidence.push(piece, rate_hz)
 
-    def _judge(self, samples: Samples, snr_db: float) -> tuple[str, float]:
+    def _judge(self, samples: Samples, snr_db: float) -> tuple[str, float] | None:
         """The likeliest family of some samples, or class of a head without families, and its probability."""
-        names, probabilities = (
-            self.head.names,
-            self.head.probabilities(self.embedder.push([(samples, snr_db)])),
-        )
-        if not names.families:
-            return names.classes[int(probabilities[0].argmax())], float(probabilities[0].max())
-        together = names.family_probabilities(probabilities[0])
-        return names.known_families[int(together.argmax())], float(together.max())
+        if not self.attention.judges():
+            return None
+        began = time.thread_time()
+        names = self.head.names
+        probabilities = self.head.probabilities(self.embedder.push([(samples, snr_db)]))[0]
+        known: tuple[str, ...] = names.classes
+        if names.families:
+            known, probabilities = names.known_families, names.family_probabilities(probabilities)
+        spent_s = time.thread_time() - began
+        self.stages["judge"] += spent_s
+        self.stages["evidence"] -= spent_s  # which asked
+        return known[int(probabilities.argmax())], float(probabilities.max())
 
     def predict(self, questions: list[Question], rows: Rows, block: Block) -> list[Prediction]:
         """What the head says."""

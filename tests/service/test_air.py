@@ -333,8 +333,11 @@ def test_samples_that_were_skipped_stay_counted_when_another_model_takes_over(ru
     assert stream.counts.skipped == skipped(10_000) + skipped(80_000)
 
 
+SLOW_S = 0.03  # that a slow engine takes for one answer
+
+
 class Bursts(Source):
-    """Two bursty emitters; the queue is kept half full, as by an engine that hardly keeps up."""
+    """Two bursty emitters at a radio's pace."""
 
     def __init__(self):
         rng, t = np.random.default_rng(1), np.arange(2 * RATE)
@@ -342,20 +345,28 @@ class Bursts(Source):
         wave = np.exp(8j * np.sin(2 * np.pi * 500 * t / RATE))
         tones = sum(np.exp(2j * np.pi * f * t / RATE) for f in (-60e3, 60e3))
         self.samples = (noise(len(t), rng) + 0.3 * on * wave * tones).astype(np.complex64)
-        self.rate_hz, self.counts, self.address, self.stream = float(RATE), Counts(), "bursts:", None
+        self.rate_hz, self.counts, self.address = float(RATE), Counts(), "bursts:"
 
     def blocks(self):
+        began = time.monotonic()
         for start in range(0, len(self.samples), 2500):
-            while self.stream.queued > 0.6 * RATE:
-                time.sleep(0.001)
+            time.sleep(max(0.0, began + start / RATE - time.monotonic()))
             yield Block(self.samples[start : start + 2500], start, self.rate_hz)
 
     def close(self):
         pass
 
 
-def test_a_queue_that_fills_thins_answers_and_drops_no_sample(runtime, bundle, monkeypatch):
-    source = Bursts()
+def test_an_engine_that_is_too_slow_thins_answers_and_drops_no_sample(runtime, bundle, monkeypatch):
+    source, engine = Bursts(), runtime.model.engine
+
+    def slow(work, push=engine.push):
+        until = time.thread_time() + SLOW_S * len(work)
+        while time.thread_time() < until:
+            pass
+        return push(work)
+
+    monkeypatch.setattr(engine, "push", slow)
     monkeypatch.setattr(service.live.streams, "open_source", lambda _: source)
     stream, journal = Stream("bursts:", "", Limits(queue_ms=1000), runtime.work), Kept()
     answers = Answers(
@@ -367,15 +378,9 @@ def test_a_queue_that_fills_thins_answers_and_drops_no_sample(runtime, bundle, m
         detector=Detector("", 3, 200),
         report_ms=100,
     )
-    source.stream = stream
     runtime.add(stream, answers)
     attention = runtime.pipelines[stream.id].attention
-    go = threading.Event()
-    threading.Thread(target=lambda: runtime.call(go.wait), daemon=True).start()  # the engine is busy at first
     stream.start()
-    while stream.queued < 0.5 * RATE:
-        time.sleep(0.01)
-    go.set()
     finished(runtime, stream)
     assert attention.thinned > 0
     assert stream.counts.dropped == {}
@@ -384,6 +389,7 @@ def test_a_queue_that_fills_thins_answers_and_drops_no_sample(runtime, bundle, m
     alone.push(Block(source.samples, 0, RATE))
     alone.flush()
     assert alone.attention.thinned == 0
+    assert SLOW_S * alone.attention.answered > 2  # it could not have answered all
     assert attention.answered + attention.thinned == alone.attention.answered
     ended = {row.id: row for row in journal.emissions if row.state == "end"}
     assert len(ended) == 2

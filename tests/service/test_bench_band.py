@@ -30,7 +30,7 @@ FIELDS = [
     "highest_rate_hz",
     "samples_per_cpu_s",
 ]
-STAGES = {"front end", "evidence", "embedding", "head", "reports", "rest"}
+STAGES = {"front end", "evidence", "judge", "embedding", "head", "reports", "rest"}
 
 
 def test_a_small_band_goes_through_the_real_service(model):

@@ -1,12 +1,11 @@
-"""Attention: a budget thins answers of what is known first, and follows the queue of the stream."""
+"""Attention: answers keep to their share of the processor, new emissions first, and nobody is left out."""
 
-import itertools
-import math
+from collections import Counter
 
 import numpy as np
 import pytest
 
-from streaming.band.attention import LEAST, Attention
+from streaming.band.attention import BURST_S, DEBT_S, JUDGED, WAIT_S, Attention
 from streaming.band.box import Box
 from streaming.band.evidence import Question
 from streaming.band.pipeline import BandPipeline
@@ -16,51 +15,71 @@ from tests.service.conftest import SHORT_HOP, small_bundle
 from tests.service.scenes import RATE, band
 
 NOTHING = np.empty(0, np.complex64)
+PRICE_S = 0.002
 
 
-def questions(per_second, seconds, begins=None):
-    times = np.arange(1, round(per_second * seconds) + 1) / per_second
-    return [Question(NOTHING, 0.0, t, 0.0, begins, Box(0, 1, 0, 0), 1, 1.0, False) for t in times.tolist()]
+def question(emission, at_s):
+    return Question(NOTHING, 0.0, at_s, 0.0, None, Box(0, 1, 0, 0), emission, 1.0, False)
 
 
-def test_without_a_budget_everything_is_answered():
+def ask(attention, seconds, emissions, ticks_per_s=50):
+    """A question about each of these emissions in every tick; those that were answered."""
+    begin, answered = max(0.0, attention.at_s), []
+    for i in range(1, round(seconds * ticks_per_s) + 1):
+        at_s = begin + i / ticks_per_s
+        attention.advance(at_s)
+        answered += attention.choose([question(emission, at_s) for emission in emissions])
+    return answered
+
+
+def test_without_a_limit_everything_is_answered():
     attention = Attention()
-    assert len(attention.choose(questions(1000, 2), 1.0)) == 2000
+    assert len(ask(attention, 2, range(20))) == 2000
     assert (attention.answered, attention.thinned) == (2000, 0)
+    assert attention.judges()
+    assert (attention.judged, attention.unjudged) == (1, 0)
 
 
-@pytest.mark.parametrize("budget", [5.0, 50.0])
-def test_a_budget_is_kept_and_what_is_left_out_is_counted(budget):
+@pytest.mark.parametrize("share", [0.02, 0.2])
+def test_a_share_is_kept_and_what_is_left_out_is_counted(share):
     attention = Attention()
-    attention.set_budget(budget)
-    chosen = attention.choose(questions(1000, 10), 1.0)
-    assert len(chosen) == pytest.approx(10 * budget, abs=1)
-    assert attention.thinned == 10_000 - len(chosen)
+    attention.afford(share, PRICE_S)
+    answered = ask(attention, 10, range(20))
+    free_s = DEBT_S + PRICE_S  # that those never answered may owe
+    assert 10 * share - PRICE_S <= PRICE_S * len(answered) <= 10 * share + free_s
+    assert attention.answered == len(answered)
+    attention.choose_all([])
+    assert attention.answered + attention.thinned == 10_000
 
 
-def test_a_new_emission_is_answered_where_a_known_one_is_not():
+def test_one_that_was_never_answered_comes_first_and_the_others_take_turns():
     attention = Attention()
-    attention.set_budget(2.0)
-    attention.choose(questions(1000, 1), 1.0)
-    assert attention.choose(questions(1000, 1.001), 1.0)[:0] == []
-    assert len(attention.choose(questions(1000, 0.005, "signal"), 1.0)) == 5
+    attention.afford(0.1, PRICE_S)  # an answer each tick
+    ask(attention, 10, range(10))
+    answered = Counter(one.emission for one in ask(attention, 10, range(10)))
+    assert max(answered.values()) - min(answered.values()) <= 2
+    attention.advance(attention.at_s + 0.02)
+    assert 99 in [one.emission for one in attention.choose([question(n, attention.at_s) for n in (1, 2, 99)])]
 
 
-def test_the_budget_falls_while_the_queue_is_full_and_rises_again_without_bound():
-    attention, budgets = Attention(), []
-    for i in range(200):
-        attention.choose([q for q in questions(100, 0.05)], 1.0)
-        attention.adapt(0.5, i / 20)
-        budgets.append(attention.budget)
-    assert budgets[0] < 100
-    assert all(b <= a for a, b in itertools.pairwise(budgets))
-    assert budgets[-1] == LEAST
-    for i in range(200, 400):
-        attention.adapt(0.1, i / 20)  # neither full nor empty
-    assert attention.budget == LEAST
-    for i in range(400, 800):
-        attention.adapt(0.0, i / 20)
-    assert attention.budget == math.inf
+def test_what_is_answered_late_is_not_old():
+    attention = Attention()
+    attention.afford(0.02, PRICE_S)
+    ask(attention, 1, range(10))
+    for _ in range(200):
+        attention.advance(attention.at_s + 0.005)
+        asked = [question(n, attention.at_s) for n in range(10)]
+        assert all(attention.at_s - one.end <= WAIT_S + 1e-9 for one in attention.choose(asked))
+
+
+def test_judgements_are_left_out_before_answers():
+    attention = Attention()
+    attention.afford(0.1, PRICE_S)
+    ask(attention, 1, range(10))
+    attention.advance(attention.at_s)
+    judged = sum(attention.judges() for _ in range(100))
+    assert judged <= BURST_S / (JUDGED * PRICE_S) + 1
+    assert attention.unjudged == 100 - judged
 
 
 def test_what_is_thinned_does_not_depend_on_how_the_stream_is_cut():
@@ -69,7 +88,7 @@ def test_what_is_thinned_does_not_depend_on_how_the_stream_is_cut():
     for size in (len(x), 16_384, 5_001):
         engine = open_engine(bundle.encoder, SHORT_HOP, "torch")
         pipeline = BandPipeline(bundle, bundle.heads["live"], engine)
-        pipeline.attention.set_budget(4.0)
+        pipeline.attention.afford(0.004, 0.001)
         predictions = []
         for start in range(0, len(x), size):
             predictions += pipeline.push(Block(x[start : start + size], start, RATE))

@@ -1,0 +1,83 @@
+"""Load: how much of the engine's time there is for answers, and what an answer costs.
+
+    share = (BUSY - everything else) / streams,    less while blocks come late
+
+of a second of the engine thread, measured over the last steps. Everything else, the front end above all, must
+be done or samples are lost; so answers get what is left, and of an engine that hardly keeps up only `LEAST`.
+A recording that is read as fast as it goes waits, so its answers have no limit and its work does not count.
+"""
+
+import time
+from collections import deque
+from collections.abc import Collection
+
+from streaming.band.pipeline import ANSWERS, BandPipeline
+
+RECENT_S = 10.0  # what the real-time factor is taken over
+STEP_S = 0.1  # between two looks at the load
+BUSY = 0.8  # of the engine's time that may be used: the rest is for readers, requests and what comes at once
+LEAST = 0.02  # share of a stream
+LATE_S = 0.03  # from a block's arrival to its answers: later, there is too much work
+LESS, MORE = 0.7, 1.1  # times the share, each step
+SMOOTH = 0.3  # part of a mean that is the newest step's
+
+
+class Load:
+    """Belongs to the engine thread, but for `real_time_factor`."""
+
+    def __init__(self) -> None:
+        self._recent: deque[tuple[float, float, float]] = deque()  # when, seconds of signal, seconds of work
+        self._looked = time.monotonic()
+        self._worked_s = self._late_s = 0.0  # since then: work that cannot wait, and the latest block
+        self._spent: dict[BandPipeline, tuple[float, float]] = {}  # on answers so far, and how many
+        self._other = 0.0  # share of all other work
+        self._price_s = 0.0
+        self._part = 1.0  # of what is left that is given to answers
+
+    @property
+    def real_time_factor(self) -> float:
+        """Seconds of signal processed per second of work, lately; below 1 samples must be dropped."""
+        recent = list(self._recent)
+        worked = sum(work for _, _, work in recent)
+        return sum(signal for _, signal, _ in recent) / worked if worked else 0.0
+
+    def add(self, signal_s: float, work_s: float) -> None:
+        """So much signal of every stream was processed."""
+        now = time.monotonic()
+        self._recent.append((now, signal_s, work_s))
+        while self._recent[0][0] < now - RECENT_S:
+            self._recent.popleft()
+
+    def work(self, seconds: float, late_s: float) -> None:
+        """So much time was spent on streams that cannot wait; their newest answers are so late."""
+        self._worked_s += seconds
+        self._late_s = max(self._late_s, late_s)
+
+    def adapt(self, live: Collection[BandPipeline], now: float) -> None:
+        """Give these pipelines, of streams that cannot wait, their share for the next step."""
+        passed_s = now - self._looked
+        if passed_s < STEP_S:
+            return
+        spent_s, answers = self._answers(live)
+        if answers:
+            self._price_s += (spent_s / answers - self._price_s) * (SMOOTH if self._price_s else 1.0)
+        self._other += SMOOTH * ((self._worked_s - spent_s) / passed_s - self._other)
+        self._part = max(LEAST, self._part * LESS) if self._late_s > LATE_S else min(1.0, self._part * MORE)
+        self._looked, self._worked_s, self._late_s = now, 0.0, 0.0
+        for pipeline in live if self._price_s else ():
+            share = self._part * (BUSY - self._other) / len(live)
+            pipeline.attention.afford(max(LEAST, share), self._price_s)
+
+    def _answers(self, live: Collection[BandPipeline]) -> tuple[float, float]:
+        """Seconds that answers took since this was last asked, and how many there were."""
+        before = self._spent
+        self._spent = {
+            pipeline: (sum(pipeline.stages[stage] for stage in ANSWERS), pipeline.attention.paid)
+            for pipeline in live
+        }
+        changes = [
+            (now - then, paid - earlier)
+            for pipeline, (now, paid) in self._spent.items()
+            for then, earlier in [before.get(pipeline, (0.0, 0.0))]
+        ]
+        return sum(spent for spent, _ in changes), sum(count for _, count in changes)
