@@ -73,8 +73,9 @@ def library() -> ctypes.CDLL:
         (
             "wavetell_follow",
             c_int64,
-            [*[c_void_p] * 4, c_int64, c_int64, c_void_p, c_void_p, c_int64, c_int64, c_void_p, c_void_p],
+            [*[c_void_p] * 4, c_int64, c_int64, c_void_p, c_void_p, c_int64, c_int64, *[c_void_p] * 3],
         ),
+        ("wavetell_settle", None, [*[c_void_p] * 3, c_int64, c_void_p, c_int64, c_void_p, c_void_p]),
         (
             "wavetell_channel",
             None,

@@ -34,6 +34,8 @@ class Followed(ctypes.Structure):
         ("peak", c_double),
         ("kind", c_int32),
         ("reaches", c_int32),
+        ("verdict", c_int32),
+        ("unused", c_int32),
     )
 
 
@@ -98,8 +100,10 @@ class SignalKernel:
         at: int,
         total: Floats,
         held: Masks,
+        fresh: Masks,
     ) -> int:
-        """Follow tracks through looks (n, bins): how many looks, up to one that needs a decision."""
+        """Follow tracks through looks (n, bins): how many looks, or -1 less those before one that needs
+        decisions; then `fresh` are the bins where something begins."""
         return int(
             library().wavetell_follow(
                 self._handle,
@@ -113,7 +117,23 @@ class SignalKernel:
                 at,
                 total.ctypes.data,
                 held.ctypes.data,
+                fresh.ctypes.data,
             )
+        )
+
+    def settle(
+        self, rules: FollowRules, look: Floats, tracks: "ctypes.Array[Followed]", total: Floats, held: Masks
+    ) -> None:
+        """Finish a look (bins,) after its decisions."""
+        library().wavetell_settle(
+            self._handle,
+            ctypes.addressof(rules),
+            look.ctypes.data,
+            len(look),
+            ctypes.addressof(tracks),
+            len(tracks),
+            total.ctypes.data,
+            held.ctypes.data,
         )
 
     def channel(self, block: Samples, at: int, response: Samples, sign: float, kept: int) -> Samples:

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from streaming.band.box import measure
 from streaming.band.emitters import Emitters
 from streaming.band.floor import Floor, without_dc
-from streaming.band.follower import follow
+from streaming.band.follower import AGAIN, Decision, follow, settle
+from streaming.band.follower import LOUDER as LOUDER_NOW
 from streaming.band.lobes import Lobe, are_tones, comparisons, find_lobes, group
 from streaming.band.looks import FREEDOM, Spectra, Spectrum
 from streaming.band.regions import CLOSED, Mask, Run, Standout, as_mask, own_regions, runs, widened
@@ -109,22 +110,47 @@ class Tracker:
             hot = self.standout.find(spectra[:count], self.floor.level)
             while len(hot):
                 done = self._follow(spectra[: len(hot)], hot)
-                if not done:
-                    self._push_one(spectra[0], hot[0])
-                    done = 1
                 spectra, hot = spectra[done:], hot[done:]
         return self._changes
 
     def _follow(self, spectra: NDArray[np.float64], hot: NDArray[np.bool_]) -> int:
-        """Take in the first looks (n, bins) as far as there is nothing to decide: how many."""
+        """Take in looks (n, bins) up to the first in which there is something to decide: how many."""
         kernel = signal_kernel()
-        count = min(len(hot), LOOK_AGAIN - self.at % LOOK_AGAIN)
-        ones: list[Track | Birth] = [*self.open, *self._births]
         if kernel is None:
-            return 0
-        done = follow(kernel, self._rules, spectra[:count], hot[:count], self.at, self.floor, ones)
+            self._push_one(spectra[0], hot[0])
+            return 1
+        count = min(len(hot), LOOK_AGAIN - self.at % LOOK_AGAIN)
+        looks, found = spectra[:count], hot[:count]
+        done, decision = follow(kernel, self._rules, looks, found, self.at, self.floor, self._ones)
         self._advance(done)
-        return done
+        if decision is None:
+            return done
+        self._decide(looks[done], decision)
+        settle(kernel, self._rules, looks[done], self.floor, self._ones)
+        self._advance(1)
+        return done + 1
+
+    @property
+    def _ones(self) -> list[Track | Birth]:
+        return [*self.open, *self._births]
+
+    def _decide(self, spectrum: Spectrum, decision: Decision) -> None:
+        """What `_push_one` does in a look, where the kernel has followed all that goes on."""
+        fresh = decision.fresh
+        power = float(np.maximum(spectrum - self.floor.level, 0)[fresh].sum()) if fresh.any() else 0.0
+        for one, verdict in decision.verdicts:
+            if isinstance(one, Birth):
+                if verdict == LOUDER_NOW:
+                    self._resolve(one, ended=True)
+            elif verdict == AGAIN:
+                self._look_again(one)
+            else:
+                if one.steady:
+                    self.floor.forget(one.mask, one.floor)
+                self._close(one)
+        if power:
+            self._give_birth(fresh, spectrum, power)
+        self._resolve_watched()
 
     def _advance(self, looks: int) -> None:
         """So many looks were taken in."""
@@ -139,8 +165,7 @@ class Tracker:
             self._follow_tracks(spectrum, excess, hot)
             self._follow_births(spectrum, excess, hot)
             self._new_births(spectrum, excess, hot)
-            for birth in [b for b in self._births if b.looks >= WATCH or self.at - b.last > self.hang]:
-                self._resolve(birth)
+            self._resolve_watched()
         held = np.zeros(self.bins, bool)
         for mask in [b.mask for b in self._births] + [t.mask for t in self.open if not t.steady]:
             held |= mask
@@ -226,7 +251,10 @@ class Tracker:
         if not fresh:
             return
         mask = as_mask(self.bins, fresh)
-        power = float(excess[mask].sum())
+        self._give_birth(mask, spectrum, float(excess[mask].sum()))
+
+    def _give_birth(self, mask: Mask, spectrum: Spectrum, power: float) -> None:
+        """Watch these bins from here on."""
         for birth in self._births:
             if self.at - birth.begin <= TOGETHER:
                 birth.mask |= mask
@@ -244,6 +272,11 @@ class Tracker:
         if power <= SHADOW * loudest:
             return False
         return not any(track.explains(run, spectrum, ON_TOP * power) for track in self.open if track.steady)
+
+    def _resolve_watched(self) -> None:
+        """Births that were watched for long enough, or are gone."""
+        for birth in [b for b in self._births if b.looks >= WATCH or self.at - b.last > self.hang]:
+            self._resolve(birth)
 
     def _resolve(self, birth: Birth, ended: bool = False) -> None:
         """Part what was watched into emissions."""

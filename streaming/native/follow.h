@@ -1,5 +1,5 @@
-// Tracks are followed through looks, as streaming/band/tracker.py defines it, while nothing begins, ends or is to be
-// measured: such a look is left to the tracker. Every instruction set compiles its own copy.
+// Tracks are followed through looks, as streaming/band/tracker.py defines it. Where something begins, ends or is to be
+// measured the tracker decides, before the look is settled. Every instruction set compiles its own copy.
 
 #pragma once
 
@@ -88,63 +88,98 @@ inline void widen(const uint8_t* mask, long bins, uint8_t* wide) {
     wide[bins - 1] = mask[bins - 1] | mask[bins - 2] | mask[bins - 3], wide[bins - 2] = wide[bins - 1] | mask[bins - 4];
 }
 
+// Takes bins out of a mask: those of another one.
+inline void take_out(uint8_t* __restrict mask, const uint8_t* __restrict other, long bins) {
+    for (long k = 0; k < bins; ++k) mask[k] &= uint8_t(1 ^ other[k]);
+}
+
+inline void unite(uint8_t* __restrict mask, const uint8_t* __restrict other, long bins) {
+    for (long k = 0; k < bins; ++k) mask[k] |= other[k];
+}
+
+inline void accumulate(double* __restrict sum, const double* __restrict values, long bins) {
+    for (long k = 0; k < bins; ++k) sum[k] += values[k];
+}
+
 // What one look is followed with.
 struct Follower {
     const FollowRules& rules;
     long bins;
     Followed* tracks;
     long count;
-    double* excess = nullptr;                                             // [bins]
-    uint8_t *free = nullptr, *hot = nullptr, *around = nullptr;           // [bins]
-    uint8_t* grown = nullptr;                                             // [count][bins]
-    uint16_t* claims = nullptr;                                           // [bins]: how many tracks have each bin
-    double *power = nullptr, *level = nullptr;                            // [count], as they are after this look
-    uint8_t *heard = nullptr, *none = nullptr;                            // [count]: in this look; [bins] of zeros
+    double* excess = nullptr;                                    // [bins]
+    uint8_t *free = nullptr, *hot = nullptr, *around = nullptr;  // [bins]
+    uint8_t* claims = nullptr;                                   // [bins]: how many tracks have each bin, 2 for more
+    uint8_t* grown = nullptr;                                    // [count][bins]
+    double *power = nullptr, *level = nullptr, *sure = nullptr;  // [count]; power and level are as after this look
+    uint8_t *heard = nullptr, *none = nullptr;                   // [count]: in this look; [bins] of zeros
 
-    bool burst(long i, long at);
-    bool watched(long i, long at);
-    bool steady(long i, const double* spectrum, long at);
+    void begin();
+    void claim(const uint8_t* mask);
+    Verdict burst(long i, long at);
+    Verdict watched(long i, long at);
+    Verdict steady(long i, const double* spectrum, long at);
+    bool is_followed(const Followed& track) const { return track.verdict != ENDS && track.verdict != LOUDER; }
     bool rises(const double* spectrum, long first, long end, double loudest) const;
-    bool look(const double* spectrum, const double* floor, const uint8_t* found, long at);
+    bool look(const double* spectrum, const double* floor, const uint8_t* found, long at, uint8_t* fresh);
     void add(Followed& track, const double* spectrum, long i, long at);
-    void commit(const double* spectrum, long at, double* sum, uint8_t* held);
+    void settle(const double* spectrum, double* sum, uint8_t* held);
 };
 
-// A track that was not there before the stream; false where the tracker has to decide.
-bool Follower::burst(long i, long at) {
+// What is the same in all looks: how strong a steady emission must be to be heard.
+void Follower::begin() {
+    std::fill_n(none, bins, uint8_t(0));
+    for (long i = 0; i < count; ++i) {
+        const Followed& track = tracks[i];
+        if (track.kind != STEADY) continue;
+        double below = 0.0;
+        long size = 0;
+        for (long k = 0; k < bins; ++k) below += track.mask[k] ? track.floor[k] : 0.0, size += track.mask[k];
+        sure[i] = rules.heard * below / std::sqrt(rules.freedom * double(size));
+    }
+}
+
+void Follower::claim(const uint8_t* __restrict mask) {
+    uint8_t* __restrict claimed = claims;
+    for (long k = 0; k < bins; ++k) claimed[k] = uint8_t(std::min(2, claimed[k] + mask[k]));
+}
+
+// A track that was not there before the stream.
+Verdict Follower::burst(long i, long at) {
     const Followed& track = tracks[i];
     uint8_t* const mine = grown + i * bins;
+    heard[i] = 0;
     power[i] = power_in(excess, track.mask, free, bins);
-    if (power[i] > rules.louder * track.level && track.looks > rules.together) return false;
-    for (long k = 0; k < bins; ++k) hot[k] = free[k] & (claims[k] <= track.mask[k]);
+    if (power[i] > rules.louder * track.level && track.looks > rules.together) return LOUDER;
+    const uint8_t* __restrict mask = track.mask;
+    uint8_t* __restrict unclaimed = hot;
+    for (long k = 0; k < bins; ++k) unclaimed[k] = free[k] & uint8_t(claims[k] <= mask[k]);
     own_regions(track.mask, excess, hot, bins, rules.closed, mine);
     widen(track.mask, bins, around);
-    for (long k = 0; k < bins; ++k) free[k] &= !(mine[k] | around[k]);
+    take_out(free, mine, bins), take_out(free, around, bins);
     heard[i] = power[i] > rules.fainter * track.level;
-    return heard[i] || at - track.last <= rules.hang;
+    return heard[i] || at - track.last <= rules.hang ? GOES_ON : ENDS;
 }
 
 // Bins that rose together and are not a track yet.
-bool Follower::watched(long i, long at) {
+Verdict Follower::watched(long i, long at) {
     const Followed& birth = tracks[i];
     uint8_t* const mine = grown + i * bins;
+    heard[i] = 0;
     power[i] = power_in(excess, birth.mask, free, bins);
-    if (power[i] > rules.louder * birth.level && birth.looks > rules.together) return false;
+    if (power[i] > rules.louder * birth.level && birth.looks > rules.together) return LOUDER;
     own_regions(birth.mask, excess, free, bins, rules.closed, mine);
-    for (long k = 0; k < bins; ++k) free[k] &= !(mine[k] | birth.mask[k]);
+    take_out(free, mine, bins), take_out(free, birth.mask, bins);
     heard[i] = power[i] > rules.fainter * birth.level;
-    return birth.looks + heard[i] < rules.watch && (heard[i] || at - birth.last <= rules.hang);
+    return birth.looks + heard[i] < rules.watch && (heard[i] || at - birth.last <= rules.hang) ? GOES_ON : READY;
 }
 
 // A track that was there before the stream began: it is heard where its bins are surely above the noise.
-bool Follower::steady(long i, const double* spectrum, long at) {
+Verdict Follower::steady(long i, const double* spectrum, long at) {
     const Followed& track = tracks[i];
-    double below = 0.0;
-    long size = 0;
-    for (long k = 0; k < bins; ++k) below += track.mask[k] ? track.floor[k] : 0.0, size += track.mask[k];
     power[i] = power_above(spectrum, track.floor, track.mask, none, bins);
-    heard[i] = power[i] > rules.heard * below / std::sqrt(rules.freedom * double(size));
-    return heard[i] || at - track.last <= rules.hang;
+    heard[i] = power[i] > sure[i];
+    return heard[i] || at - track.last <= rules.hang ? GOES_ON : ENDS;
 }
 
 // Whether a run of bins is not a product of something stronger, nor a steady emission's own.
@@ -154,7 +189,7 @@ bool Follower::rises(const double* spectrum, long first, long end, double loudes
     if (sum <= rules.shadow * loudest) return false;
     for (long i = 0; i < count; ++i) {
         const Followed& track = tracks[i];
-        if (track.kind != STEADY) continue;
+        if (track.kind != STEADY || !is_followed(track)) continue;
         long lowest = 0, highest = bins;  // its bins are [lowest, highest)
         while (lowest < bins && !track.mask[lowest]) ++lowest;
         while (highest > lowest && !track.mask[highest - 1]) --highest;
@@ -170,85 +205,105 @@ bool Follower::rises(const double* spectrum, long first, long end, double loudes
     return true;
 }
 
-// False, and nothing is changed, where the tracker has to decide.
-bool Follower::look(const double* spectrum, const double* floor, const uint8_t* found, long at) {
+// One look: what becomes of every track, and the bins where something begins. True where the tracker has to decide.
+bool Follower::look(const double* spectrum, const double* floor, const uint8_t* found, long at, uint8_t* fresh) {
     for (long k = 0; k < bins; ++k) excess[k] = spectrum[k] > floor[k] ? spectrum[k] - floor[k] : 0.0;
     std::memcpy(free, found, bins);
-    std::memset(claims, 0, bins * sizeof *claims);
+    std::memset(claims, 0, bins);
     for (long i = 0; i < count; ++i)
         if (tracks[i].kind == BURST && power_in(excess, tracks[i].mask, free, bins) > rules.present * tracks[i].level)
-            for (long k = 0; k < bins; ++k) claims[k] += tracks[i].mask[k];
+            claim(tracks[i].mask);
+    bool decides = false;
     double loudest = 0.0;
     for (long i = 0; i < count; ++i) {
-        const Followed& track = tracks[i];
+        Followed& track = tracks[i];
         level[i] = track.level;
-        const bool goes_on = track.kind == STEADY ? steady(i, spectrum, at) : track.kind == BURST ? burst(i, at) : watched(i, at);
-        if (!goes_on) return false;
+        track.verdict = track.kind == STEADY ? steady(i, spectrum, at) : track.kind == BURST ? burst(i, at) : watched(i, at);
         if (heard[i]) {
             const long looks = track.looks + 1;
-            if (track.kind != BIRTH && looks >= 2 * rules.watch && !(looks & (looks - 1))) return false;
+            if (track.kind != BIRTH && looks >= 2 * rules.watch && !(looks & (looks - 1))) track.verdict = AGAIN;
             const long over = track.kind == BIRTH || looks < rules.memory ? looks : rules.memory;
             level[i] += (power[i] - level[i]) / double(over);
         }
-        if (level[i] > loudest) loudest = level[i];
+        decides |= track.verdict != GOES_ON;
+        if (is_followed(track) && level[i] > loudest) loudest = level[i];
     }
-    const auto begins = [&](long first, long end) { return rises(spectrum, first, end, loudest); };
-    return !any_run(free, bins, rules.closed, begins);
+    std::fill_n(fresh, bins, uint8_t(0));
+    any_run(free, bins, rules.closed, [&](long first, long end) {
+        if (!rises(spectrum, first, end, loudest)) return false;
+        std::fill(fresh + first, fresh + end, uint8_t(1));
+        decides = true;
+        return false;
+    });
+    for (long i = 0; i < count; ++i)
+        if (heard[i]) add(tracks[i], spectrum, i, at);
+    return decides;
 }
 
 void Follower::add(Followed& track, const double* spectrum, long i, long at) {
     uint8_t* const mine = grown + i * bins;
     if (track.kind == BIRTH) {
-        for (long k = 0; k < bins; ++k) track.mask[k] |= mine[k];
+        unite(track.mask, mine, bins);
     } else if (track.kind == BURST) {
-        if (track.reaches)
-            for (long k = 0; k < bins; ++k) track.mask[k] |= mine[k] & track.reached[k];
+        if (track.reaches) {
+            uint8_t* __restrict mask = track.mask;
+            const uint8_t *__restrict reached = track.reached, *__restrict now = mine;
+            for (long k = 0; k < bins; ++k) mask[k] |= now[k] & reached[k];
+        }
         std::memcpy(track.reached, mine, bins);
         track.reaches = 1;
     }
     if (track.looks)
-        for (long k = 0; k < bins; ++k) track.total[k] += spectrum[k];
+        accumulate(track.total, spectrum, bins);
     else
         std::memcpy(track.total, spectrum, bins * sizeof(double));
     ++track.looks;
     track.last = at, track.level = level[i];
 }
 
-// The look is as the tracker would have it: it counts.
-void Follower::commit(const double* spectrum, long at, double* sum, uint8_t* held) {
+// After all decisions of a look: what steady emissions have had at most, and what the floor learns from it.
+void Follower::settle(const double* spectrum, double* sum, uint8_t* held) {
     std::fill_n(hot, bins, uint8_t(0));  // now the bins that are held
-    for (long i = 0; i < count; ++i) {
-        Followed& track = tracks[i];
-        if (heard[i]) add(track, spectrum, i, at);
-        if (track.kind == STEADY) continue;
-        for (long k = 0; k < bins; ++k) hot[k] |= track.mask[k];
-    }
+    for (long i = 0; i < count; ++i)
+        if (tracks[i].kind != STEADY) unite(hot, tracks[i].mask, bins);
     for (long i = 0; i < count; ++i) {
         Followed& track = tracks[i];
         if (track.kind != STEADY) continue;
         const double power = power_above(spectrum, track.floor, track.mask, hot, bins);
         track.peak = std::max(rules.forgotten * track.peak, power);
     }
-    for (long k = 0; k < bins; ++k) held[k] |= hot[k];
-    for (long k = 0; k < bins; ++k) sum[k] += spectrum[k];
+    unite(held, hot, bins);
+    accumulate(sum, spectrum, bins);
 }
 
-// Looks [n][bins] with their hot bins over a floor, from look `at` on: how many of them were followed.
-long follow(BandDesk& desk, const FollowRules& rules, const double* looks, const uint8_t* hot, long n, long bins,
-            const double* floor, Followed* tracks, long count, long at, double* sum, uint8_t* held) {
+Follower open_follower(BandDesk& desk, const FollowRules& rules, long bins, Followed* tracks, long count) {
     Follower follower{rules, bins, tracks, count};
-    follower.excess = desk.doubles(bins + 2 * count);
-    follower.power = follower.excess + bins, follower.level = follower.power + count;
-    follower.free = desk.bytes((4 + count) * bins + count);
+    follower.excess = desk.doubles(bins + 3 * count);
+    follower.power = follower.excess + bins, follower.level = follower.power + count, follower.sure = follower.level + count;
+    follower.free = desk.bytes((5 + count) * bins + count);
     follower.hot = follower.free + bins, follower.around = follower.hot + bins, follower.none = follower.around + bins;
-    follower.grown = follower.none + bins, follower.heard = follower.grown + count * bins;
-    std::fill_n(follower.none, bins, uint8_t(0));
-    follower.claims = desk.counts(bins);
+    follower.claims = follower.none + bins, follower.grown = follower.claims + bins;
+    follower.heard = follower.grown + count * bins;
+    follower.begin();
+    return follower;
+}
+
+// Looks [n][bins] with their hot bins over a floor, from look `at` on: how many of them were followed. Where the next
+// one needs decisions, -1 less that number: its tracks are followed, but it is not settled; `fresh` are the bins where
+// something begins.
+long follow(BandDesk& desk, const FollowRules& rules, const double* looks, const uint8_t* hot, long n, long bins,
+            const double* floor, Followed* tracks, long count, long at, double* sum, uint8_t* held, uint8_t* fresh) {
+    Follower follower = open_follower(desk, rules, bins, tracks, count);
     for (long i = 0; i < n; ++i) {
-        if (!follower.look(looks + i * bins, floor, hot + i * bins, at + i)) return i;
-        follower.commit(looks + i * bins, at + i, sum, held);
+        if (follower.look(looks + i * bins, floor, hot + i * bins, at + i, fresh)) return -1 - i;
+        follower.settle(looks + i * bins, sum, held);
     }
     return n;
+}
+
+void settle(BandDesk& desk, const FollowRules& rules, const double* look, long bins, Followed* tracks, long count,
+            double* sum, uint8_t* held) {
+    open_follower(desk, rules, bins, tracks, count).settle(look, sum, held);
 }
 
 }  // namespace

@@ -81,8 +81,14 @@ void wavetell_reorder(const void* signals, double* ordered, int64_t rows, int64_
 
 int64_t wavetell_follow(const void* signals, const FollowRules* rules, const double* looks, const uint8_t* hot,
                         int64_t n, int64_t bins, const double* floor, Followed* tracks, int64_t count, int64_t at,
-                        double* sum, uint8_t* held) {
-    return code_of(signals).follow(band_desk(signals), *rules, looks, hot, n, bins, floor, tracks, count, at, sum, held);
+                        double* sum, uint8_t* held, uint8_t* fresh) {
+    return code_of(signals).follow(band_desk(signals), *rules, looks, hot, n, bins, floor, tracks, count, at, sum, held,
+                                   fresh);
+}
+
+void wavetell_settle(const void* signals, const FollowRules* rules, const double* look, int64_t bins, Followed* tracks,
+                     int64_t count, double* sum, uint8_t* held) {
+    code_of(signals).settle(band_desk(signals), *rules, look, bins, tracks, count, sum, held);
 }
 
 void wavetell_channel(const void* signals, const float* block, int64_t size, int64_t bin, const float* response,

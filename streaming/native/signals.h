@@ -40,14 +40,12 @@ class BandDesk {
     double* doubles(size_t n) { return room(numbers, n); }
     float* floats(size_t n) { return room(parts, n); }
     uint8_t* bytes(size_t n) { return room(masks, n); }
-    uint16_t* counts(size_t n) { return room(counted, n); }
     std::map<long, Chirp> chirps;  // by length
 
   private:
     std::vector<double> numbers;
     std::vector<float> parts;
     std::vector<uint8_t> masks;
-    std::vector<uint16_t> counted;
 
     template <class T>
     static T* room(std::vector<T>& memory, size_t n) {
@@ -57,6 +55,7 @@ class BandDesk {
 };
 
 enum Kind : int32_t { STEADY, BURST, BIRTH };
+enum Verdict : int32_t { GOES_ON, ENDS, LOUDER, AGAIN, READY };  // AGAIN: to be measured; READY: to become tracks
 
 // A track, or bins that are watched, as streaming/native_signals.py has it; masks hold one byte per bin.
 struct Followed {
@@ -66,6 +65,7 @@ struct Followed {
     int64_t looks, last;
     double level, peak;
     int32_t kind, reaches;  // whether `reached` holds the look before
+    int32_t verdict, unused;
 };
 
 // The constants of streaming/band/tracker.py and track.py.
@@ -82,7 +82,9 @@ struct Signals {
                      int widths, uint8_t* found);
     void (*reorder)(double* ordered, long rows, long bins, const double* old, const double* fresh);
     long (*follow)(BandDesk& desk, const FollowRules& rules, const double* looks, const uint8_t* hot, long n, long bins,
-                   const double* floor, Followed* tracks, long count, long at, double* sum, uint8_t* held);
+                   const double* floor, Followed* tracks, long count, long at, double* sum, uint8_t* held, uint8_t* fresh);
+    void (*settle)(BandDesk& desk, const FollowRules& rules, const double* look, long bins, Followed* tracks, long count,
+                   double* sum, uint8_t* held);
     void (*channel)(BandDesk& desk, const float* block, long size, long bin, const float* response, long around,
                     float sign, long kept, float* out);
     void (*moments)(const float* iq, long n, long length, double* out);

@@ -15,7 +15,7 @@ BEGIN_TARGET("avx2,fma")
 namespace wavetell {
 namespace {
 
-const Signals signals = {"avx2", describe, standout, reorder, follow, channel, moments, apart};
+const Signals signals = {"avx2", describe, standout, reorder, follow, settle, channel, moments, apart};
 
 }  // namespace
 

@@ -9,7 +9,7 @@
 namespace wavetell {
 namespace {
 
-const Signals signals = {"portable", describe, standout, reorder, follow, channel, moments, apart};
+const Signals signals = {"portable", describe, standout, reorder, follow, settle, channel, moments, apart};
 
 }  // namespace
 
