@@ -25,8 +25,10 @@ BURST = 0.5  # quieter than this, and they are the noise without a burst
 STEADY_LOOKS = 48  # looks after which the first floor needs no neighbours
 RISE = 1.02
 LOWEST = 1e-15  # 150 dB below full scale: a floor that can be divided by
-COARSE = 128  # parts of the band that the plateau is computed from
 QUIETEST = 0.12  # of the band: what is taken to be empty
+SMOOTHED = 128  # parts of the band over which the noise is smoothed
+WIDEST = 0.4  # of the band: what is wider is noise that a filter shaped, or has steep edges
+STEEP, SLOPES = (1.4, 3.0), 0.04  # times the quietest part, and how much of the band may lie between
 
 
 class Floor:
@@ -106,19 +108,43 @@ class Floor:
         self.level[mask] = np.minimum(self.level, level)[mask]
 
     @property
+    def noise(self) -> Spectrum:
+        """Below what is always there and narrow: the opening of the floor, which keeps the slopes of a filter."""
+        smooth = moving_mean(self.level, max(3, self.bins // SMOOTHED), "nearest")
+        return opened(smooth, round(WIDEST * self.bins))
+
+    def below(self, noise: Spectrum) -> Spectrum:
+        """The noise below what is always there and wide.
+
+        It stands out only where its edges are steep and what is beside it is flat; a filter's slope is not.
+        """
+        quiet = self.quietest
+        slope = (noise > STEEP[0] * quiet) & (noise < STEEP[1] * quiet)
+        if slope.mean() < SLOPES and noise.min() > quiet / STEEP[0]:
+            return np.minimum(noise, quiet)
+        return noise
+
+    @property
     def quietest(self) -> float:
         """The density in the quietest part of the band; not in its outer sixteenths, where filters fall."""
         smooth = moving_mean(self.level, max(3, self.bins // 64), "nearest")
         edge = self.bins // 16
         return float(np.quantile(smooth[edge:-edge], QUIETEST))
 
-    @property
-    def plateau(self) -> Spectrum:
-        """The median density over half of the band around each bin; mostly noise behind a filter."""
-        step = max(1, self.bins // COARSE)
-        coarse = self.level[: self.bins // step * step].reshape(-1, step).mean(1)
-        middle = moving_median(coarse, COARSE // 2 | 1)
-        return np.asarray(np.interp(np.arange(self.bins), (np.arange(len(coarse)) + 0.5) * step, middle))
+
+def opened(values: Spectrum, width: int) -> Spectrum:
+    """At each entry the highest minimum of `width` neighbours that hold it: without narrower peaks."""
+    least = -extended(-values, width)
+    beyond = np.full(width - 1, -np.inf)
+    return extended(np.concatenate([beyond, least, beyond]), width)
+
+
+def extended(values: Spectrum, width: int) -> Spectrum:
+    """The maxima of all runs of `width` entries, by doubling."""
+    size = 1
+    while 2 * size <= width:
+        values, size = np.maximum(values[:-size], values[size:]), 2 * size
+    return np.maximum(values[: len(values) - (width - size)], values[width - size :])
 
 
 def without_dc(looks: NDArray[np.float32]) -> NDArray[np.float64]:

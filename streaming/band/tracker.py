@@ -40,6 +40,7 @@ HEARD = 3.5  # standard deviations of noise that a steady emission must be above
 JOINED_DB = 10.0  # SNR from which on a track may get a second tone
 STEADY = 2.0  # density over the quietest part of the band
 SURE, LOWEST_SNR_DB = 18.0, -6.0  # standard deviations of noise, and SNR, below which nothing is reported
+STEADY_SNR_DB = 3.0  # of a steady emission: the floor of a receiver is not flat
 LOOK_AGAIN = 64  # looks between looks for steady emissions
 MOST_TRACKS = 256
 LONGEST = 512  # looks of a pause: the front end has the samples of some more
@@ -313,15 +314,13 @@ class Tracker:
     def _find_steady(self, looks: int = LOOK_AGAIN) -> None:
         """Emissions that were there all the time, for so many looks; those that are not any more end."""
         level = np.asarray(moving_mean(self.floor.level, 3, "nearest"))
-        quiet = np.full(self.bins, self.floor.quietest)
-        plateau = np.maximum(self.floor.plateau, quiet)
-        on_plateau = (plateau > STEADY * quiet) & (np.median(level) > STEADY * quiet[0])
-        above = np.where(on_plateau, level > STEADY * plateau, level > STEADY * quiet)
-        mask = above | (on_plateau & (level > STEADY * quiet))
-        for track in [t for t in self.open if t.steady and not (t.mask & mask).any()]:
+        noise = self.floor.noise
+        below = self.floor.below(noise)
+        for track in [t for t in self.open if t.steady and not (t.mask & (level > STEADY * below)).any()]:
             self._close(track)
-        self._open_steady(above, np.where(on_plateau, plateau, quiet), looks)
-        self._open_steady(on_plateau & mask & ~above, quiet, looks)
+        self._open_steady(level > STEADY * noise, noise, looks)
+        if below is not noise:
+            self._open_steady((level > STEADY * below) & (level <= STEADY * noise), below, looks)
 
     def _open_steady(self, mask: Mask, floor: Spectrum, looks: int) -> None:
         """Tracks of what stands out of this floor where nothing is followed yet."""
@@ -344,7 +343,7 @@ class Tracker:
         mask = as_mask(self.bins, [(lobe.first, lobe.end) for lobe in members])
         own = np.where(mask, excess, 0.0)
         box = measure(own, floor)
-        if box is None or box.snr_db < LOWEST_SNR_DB:
+        if box is None or box.snr_db < (STEADY_SNR_DB if steady else LOWEST_SNR_DB):
             return None
         width = max(1.0, box.width * self.bins)
         if 10 ** (box.snr_db / 10) * math.sqrt(FREEDOM * width * looks) < SURE:
