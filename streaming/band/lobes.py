@@ -34,6 +34,9 @@ TOGETHER = 0.5  # correlation of power
 IN_TURN = 0.6  # of the product of the powers that independent ones would have
 SIDEBANDS = 0.3  # correlation of the powers of two sidebands, at least
 TONES = 8.0  # ratio of the powers of two tones of FSK, at most
+KEYED = 3.0  # ratio of the powers of two tones at which one of them is on
+SWITCHES = 2  # from one tone to the other, in what is compared: it comes back
+WIDTHS = 3.0  # ratio of the widths of lines of one pattern, at most
 PAIRS = 2  # of lobes that mirror each other about the middle of two strong ones
 MOST = 8  # lobes that are compared sample by sample
 STEPS = 1024  # of time, in which they are compared
@@ -94,7 +97,7 @@ def group(lobes: list[Lobe], bins: int, samples: Samples, steady: bool) -> list[
 
     What is steady did not begin together, and spurs lie at equal distances, too: patterns are not looked for.
     """
-    correlated, products = comparisons(lobes[:MOST], bins, samples)
+    correlated, products, switches = comparisons(lobes[:MOST], bins, samples)
     left, groups = list(range(len(lobes))), list[list[Lobe]]()
     while left:
         head, *left = left
@@ -106,10 +109,13 @@ def group(lobes: list[Lobe], bins: int, samples: Samples, steady: bool) -> list[
             lobe, strong = lobes[at], lobes[head]
             partner = sideband(lobes, strong, at, left)
             compared = max(head, at) < MOST
-            if partner is not None and (not steady or correlated_pair(correlated, at, partner)):
+            beside = partner is not None and near(strong, lobe) and near(strong, lobes[partner])
+            if partner is not None and (beside or correlated_pair(correlated, at, partner)):
                 members += [at, partner]
                 left = [other for other in left if other not in (at, partner)]
-            elif compared and are_tones(lobe.power, strong.power, products[head, at]):
+            elif compared and are_tones(
+                lobe.power, strong.power, products[head, at], switches[head, at]
+            ):
                 members.append(at)
                 left.remove(at)
             elif (compared and correlated[head, at] > TOGETHER) or is_product(lobe, strong, bins):
@@ -135,9 +141,18 @@ def correlated_pair(correlated: NDArray[np.float64], at: int, partner: int) -> b
     return max(at, partner) < MOST and bool(correlated[at, partner] > SIDEBANDS)
 
 
-def are_tones(power: float, other: float, product: float) -> bool:
-    """Whether two lobes of these powers are tones of one FSK, by their mean product (`compare`)."""
-    return product < IN_TURN and 1 / TONES < power / other < TONES
+def near(lobe: Lobe, other: Lobe) -> bool:
+    """Whether there is no more between two lobes than the stronger one is wide."""
+    apart = max(lobe.first, other.first) - min(lobe.end, other.end)
+    return apart <= lobe.end - lobe.first
+
+
+def are_tones(power: float, other: float, product: float, switches: float) -> bool:
+    """Whether two lobes of these powers are tones of one FSK: on in turn, and more than once each (`compare`).
+
+    A transmitter that goes to another channel is on in turn, too, but does not come back at once.
+    """
+    return product < IN_TURN and switches >= SWITCHES and 1 / TONES < power / other < TONES
 
 
 def mirrored(lobes: list[Lobe], head: int, left: list[int]) -> list[int]:
@@ -148,7 +163,7 @@ def mirrored(lobes: list[Lobe], head: int, left: list[int]) -> list[int]:
     if not left:
         return []
     strong, second = lobes[head], lobes[left[0]]
-    if second.power * ALIKE < strong.power:
+    if second.power * ALIKE < strong.power or not alike(strong, second):
         return []
     middle = (strong.centre + second.centre) / 2
     near = max(2.0, 0.05 * abs(strong.centre - second.centre))
@@ -156,10 +171,16 @@ def mirrored(lobes: list[Lobe], head: int, left: list[int]) -> list[int]:
     for at in left[1:]:
         for other in left[left.index(at) + 1 :]:
             one, partner = lobes[at], lobes[other]
-            mirror = abs((one.centre + partner.centre) / 2 - middle) <= near
+            mirror = abs((one.centre + partner.centre) / 2 - middle) <= near and alike(strong, one, partner)
             if mirror and at not in members and other not in members and partner.power * ALIKE > one.power:
                 members += [at, other]
     return members if len(members) >= PAIRS * 2 + 1 else []
+
+
+def alike(*lobes: Lobe) -> bool:
+    """Whether these are equally wide, as lines are."""
+    widths = [lobe.end - lobe.first for lobe in lobes]
+    return max(widths) <= WIDTHS * min(widths)
 
 
 def is_product(lobe: Lobe, strong: Lobe, bins: int) -> bool:
@@ -172,9 +193,9 @@ def is_product(lobe: Lobe, strong: Lobe, bins: int) -> bool:
 
 
 def comparisons(lobes: list[Lobe], bins: int, samples: Samples) -> NDArray[np.float64]:
-    """Correlations of the lobes' powers, and mean products of powers at unit mean; (2, n, n)."""
+    """Correlations of the lobes' powers, mean products of powers at unit mean, switches; (3, n, n)."""
     n = len(lobes)
-    found = np.stack([np.zeros((n, n)), np.ones((n, n))])
+    found = np.stack([np.zeros((n, n)), np.ones((n, n)), np.zeros((n, n))])
     if n < 2 or len(samples) < 4 * bins:
         return found
     spectrum = fft.fft(samples)
@@ -194,8 +215,8 @@ def power_of(spectrum: Samples, lobe: Lobe, bins: int) -> NDArray[np.float64]:
     return np.asarray(np.square(np.abs(series)).reshape(STEPS, -1).mean(1), np.float64)
 
 
-def compare(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[float, float]:
-    """Correlation while the sum is high: edges of a burst would make everything alike; and mean product.
+def compare(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[float, float, int]:
+    """Correlation while the sum is high: edges of a burst would make everything alike; mean product; switches.
 
     Independent powers are correlated negatively while their sum is high; their product is not small.
     """
@@ -204,6 +225,8 @@ def compare(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[float, floa
     long = moving_mean(a + b, STEPS // 16)
     burst = long > 0.3 * np.quantile(long, 0.9)
     product = float(np.mean(a[burst] * b[burst]) / (a[burst].mean() * b[burst].mean() + 1e-30))
+    first = (a > KEYED * b)[on].astype(np.int8) - (b > KEYED * a)[on]
+    switches = int(np.count_nonzero(np.diff(first[first != 0])))
     if on.sum() < 32 or a[on].std() == 0 or b[on].std() == 0:
-        return 0.0, product
-    return float(np.corrcoef(a[on], b[on])[0, 1]), product
+        return 0.0, product, switches
+    return float(np.corrcoef(a[on], b[on])[0, 1]), product, switches

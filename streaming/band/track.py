@@ -1,16 +1,18 @@
 """A track: one emission from when it is found until it has been silent for a while; births may become one."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from streaming.band.box import Box, measure
-from streaming.band.looks import Spectrum
+from streaming.band.looks import FREEDOM, Spectrum
 from streaming.band.regions import Mask, Run
 from streaming.native_signals import Followed
 
 MEMORY = 16  # looks of the running level
 WITHIN = 0.5  # of the power of a rise that lies in a track's bins if it is the track's own
+HEARD = 3.5  # standard deviations of noise that a steady emission must be above it in a look
 FORGOTTEN = 0.998  # per look, of the peak
 WIDER, MOVED = 1.7, 0.3  # ratio of bandwidths, and shift of the centre in bandwidths, of another channel
 
@@ -78,7 +80,7 @@ class Track:
         region[slice(*run)] = True
         if self.power_in(look, self.mask & region) > WITHIN * self.power_in(look, region):
             return now - self.peak <= power
-        return self.level - now > power
+        return self.level - now > power + HEARD * self.level / math.sqrt(FREEDOM * len(own))
 
     def power_in(self, look: Spectrum, bins: Mask) -> float:
         """The power above its floor in some bins of a look."""

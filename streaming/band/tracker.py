@@ -23,7 +23,7 @@ from streaming.band.follower import LOUDER as LOUDER_NOW
 from streaming.band.lobes import Lobe, are_tones, comparisons, find_lobes, group
 from streaming.band.looks import FREEDOM, Spectra, Spectrum
 from streaming.band.regions import CLOSED, Mask, Run, Standout, as_mask, own_regions, runs, widened
-from streaming.band.track import FORGOTTEN, MEMORY, WITHIN, Birth, Track
+from streaming.band.track import FORGOTTEN, HEARD, MEMORY, WITHIN, Birth, Track
 from streaming.block import Samples
 from streaming.filters import moving_mean
 from streaming.native_signals import FollowRules, signal_kernel
@@ -36,7 +36,6 @@ PRESENT = 0.1  # of the level of a track: its bins are its own
 SHADOW = 1e-3  # of the strongest level: too weak to be told from the receiver's own products
 ON_TOP = 0.5  # of a rise that must come on top of what a steady emission has: otherwise it is its own
 LOUD = 0.75  # quantile of a steady emission's first looks that is its peak
-HEARD = 3.5  # standard deviations of noise that a steady emission must be above it in a look
 JOINED_DB = 10.0  # SNR from which on a track may get a second tone
 STEADY = 2.0  # density over the quietest part of the band
 SURE, LOWEST_SNR_DB = 18.0, -6.0  # standard deviations of noise, and SNR, below which nothing is reported
@@ -302,8 +301,8 @@ class Tracker:
         if track.box.snr_db < JOINED_DB:
             return False
         own = find_lobes(np.where(track.mask, track.excess, 0.0), runs(track.mask))
-        product = comparisons([*own[:1], members[0]], self.bins, samples)[1][0, -1]
-        if not own or not are_tones(members[0].power, track.level, product):
+        _, products, switches = comparisons([*own[:1], members[0]], self.bins, samples)
+        if not own or not are_tones(members[0].power, track.level, products[0, -1], switches[0, -1]):
             return False
         track.mask |= as_mask(self.bins, [(lobe.first, lobe.end) for lobe in members])
         track.total[:], track.looks = birth.total, birth.looks

@@ -199,8 +199,11 @@ bool Follower::rises(const double* spectrum, long first, long end, double loudes
             all += spectrum[k] - track.floor[k];
             inside += track.mask[k] ? spectrum[k] - track.floor[k] : 0.0;
         }
-        const double enough = rules.on_top * sum;
-        if (inside > rules.within * all ? power[i] - track.peak <= enough : level[i] - power[i] > enough) return false;
+        long size = 0;
+        for (long k = lowest; k < highest; ++k) size += track.mask[k];
+        const double enough = rules.on_top * sum, swing = rules.heard * level[i] / std::sqrt(rules.freedom * double(size));
+        const bool within = inside > rules.within * all;
+        if (within ? power[i] - track.peak <= enough : level[i] - power[i] > enough + swing) return false;
     }
     return true;
 }
