@@ -7,6 +7,7 @@ from itertools import count
 from streaming.band.box import Box
 
 MEMORY_S = 60.0
+WITHIN, WITHIN_S = 0.7, 1.0  # of the narrower one's band that both have, so many seconds later: a part of it
 MOST = 256  # that are remembered
 
 
@@ -43,8 +44,11 @@ class Emitters:
         """The number of who was heard here lately, or a new one."""
         for one in reversed(self._heard):
             ratio = one.box.width / box.width
-            lately = now_s - one.end_s <= MEMORY_S
-            if lately and 0.5 < ratio < 2 and abs(one.box.centre - box.centre) < 0.5 * box.width:
+            ago_s = now_s - one.end_s
+            same = 0.5 < ratio < 2 and abs(one.box.centre - box.centre) < 0.5 * box.width
+            both = min(one.box.upper, box.upper) - max(one.box.lower, box.lower)
+            within = both > WITHIN * min(one.box.width, box.width)
+            if (ago_s <= MEMORY_S and same) or (ago_s <= WITHIN_S and within):
                 self._heard.remove(one)
                 return one.emission
         self.emissions += 1

@@ -25,7 +25,7 @@ from streaming.filters import moving_mean
 from streaming.fourier import fft
 
 VALLEY = 8.0  # 9 dB below both peaks
-SMOOTH = 5  # bins
+SMOOTH, FINE = 5, 3  # bins
 FAINT = 1e-3  # of the strongest lobe
 IMAGE = 0.1  # of a lobe: its mirror image in an uneven receiver is at most this strong
 SLOPE = 0.05  # of a lobe: on its slope
@@ -52,18 +52,22 @@ class Lobe:
     centre: float
 
 
-def find_lobes(excess: Spectrum, regions: list[Run]) -> list[Lobe]:
-    """The lobes of regions of an excess (bins,), strongest first; faint ones are left out."""
-    parts = [part for region in regions for part in split(smoothed(excess, region), region)]
+def find_lobes(excess: Spectrum, regions: list[Run], fine: bool = False) -> list[Lobe]:
+    """The lobes of regions of an excess (bins,), strongest first; faint ones are left out.
+
+    `fine`: it is a mean over so many looks that a valley of few bins is one.
+    """
+    parts = [part for region in regions for part in split(smoothed(excess, region, fine), region)]
     lobes = [Lobe(a, b, float(excess[a:b].sum()), middle(excess, a, b)) for a, b in parts]
     strongest = max((lobe.power for lobe in lobes), default=0.0)
     kept = [lobe for lobe in lobes if lobe.power > FAINT * strongest]
     return sorted(kept, key=lambda lobe: -lobe.power)
 
 
-def smoothed(excess: Spectrum, region: Run) -> Spectrum:
+def smoothed(excess: Spectrum, region: Run, fine: bool) -> Spectrum:
     """The excess without the ripple of noise, over a share of the region."""
-    return moving_mean(excess, max(SMOOTH, (region[1] - region[0]) // 32), "constant")
+    width = region[1] - region[0]
+    return moving_mean(excess, max(FINE, width // 64) if fine else max(SMOOTH, width // 32), "constant")
 
 
 def middle(excess: Spectrum, first: int, end: int) -> float:
@@ -115,7 +119,7 @@ def group(lobes: list[Lobe], bins: int, samples: Samples, steady: bool) -> list[
                 left = [other for other in left if other not in (at, partner)]
             elif compared and are_tones(
                 lobe.power, strong.power, products[head, at], switches[head, at]
-            ):
+            ) or (compared and correlated[head, at] > TOGETHER and lobe.power * ALIKE > strong.power):
                 members.append(at)
                 left.remove(at)
             elif (compared and correlated[head, at] > TOGETHER) or is_product(lobe, strong, bins):

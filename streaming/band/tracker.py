@@ -326,7 +326,7 @@ class Tracker:
         for track in self.open:
             mask &= ~widened(track.mask)
         excess = np.where(mask, np.maximum(self.floor.level - floor, 0), 0.0)
-        lobes = [lobe for lobe in find_lobes(excess, runs(mask)) if not self._is_dc(lobe)]
+        lobes = [lobe for lobe in find_lobes(excess, runs(mask), fine=True) if not self._is_dc(lobe)]
         samples = self.recent(max(0, self.at - 2 * WATCH), max(self.at, 2 * WATCH)) if lobes else NOTHING
         for members in group(lobes, self.bins, samples, steady=True):
             self._open(self.at, members, excess, floor, looks, steady=True)
