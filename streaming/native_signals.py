@@ -26,6 +26,7 @@ class Followed(ctypes.Structure):
     _fields_ = (
         ("mask", c_void_p),
         ("reached", c_void_p),
+        ("splatter", c_void_p),
         ("floor", c_void_p),
         ("total", c_void_p),
         ("looks", c_int64),

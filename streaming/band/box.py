@@ -8,6 +8,7 @@ out noise that a channel filter let through; the share of power gives hard-keyed
 off slowly, a bandwidth that means something.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ from streaming.band.looks import Spectrum
 from streaming.filters import moving_mean
 
 SHARE, DROP = 0.98, 400.0
+WINDOW = 1.4  # bins by which the window of a look widens what is narrow; squares add up
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ def measure(excess: Spectrum, floor: Spectrum) -> Box | None:
     first, last = np.interp(
         below[-1] * np.array([(1 - SHARE) / 2, (1 + SHARE) / 2]), below, np.arange(bins + 1)
     )
-    middle, width = (first + last) / 2, max(last - first, 1.0)
+    middle, width = (first + last) / 2, math.sqrt(max((last - first) ** 2 - WINDOW**2, 1.0))
     low, high = max(0.0, middle - width / 2), min(float(bins), middle + width / 2)
     inside = slice(int(low), int(np.ceil(high)))
     ratio = kept[inside].sum() / max(float(floor[inside].sum()), 1e-30)

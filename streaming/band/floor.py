@@ -109,7 +109,7 @@ class Floor:
 
     @property
     def noise(self) -> Spectrum:
-        """Below what is always there and narrow: the opening of the floor, which keeps the slopes of a filter."""
+        """Below what is always there and narrow: the opening of the floor, which keeps a filter's slopes."""
         smooth = moving_mean(self.level, max(3, self.bins // SMOOTHED), "nearest")
         return opened(smooth, round(WIDEST * self.bins))
 

@@ -77,6 +77,7 @@ def as_followed(one: Track | Birth) -> Followed:
         if isinstance(one, Track):
             now.kind = STEADY if one.steady else BURST
             now.reached, now.floor = one.reached.ctypes.data, one.floor.ctypes.data
+            now.splatter = one.splatter.ctypes.data
     now.looks, now.last, now.level = one.looks, one.last, one.level
     if isinstance(one, Track):
         now.peak, now.reaches = one.peak, one.reaches

@@ -19,8 +19,9 @@ from streaming.band.bank import Bank, Channel
 from streaming.band.box import Box
 from streaming.band.emitters import Emitters
 from streaming.band.looks import Looks, Spectra, bins_for
+from streaming.band.roll import Change
 from streaming.band.track import Track
-from streaming.band.tracker import Change, Tracker
+from streaming.band.tracker import Tracker
 from streaming.block import Block, Samples
 from streaming.checked import Checked, Range
 from streaming.correction import Correction

@@ -14,12 +14,13 @@ product of the stronger one and is absorbed: it is not an emission, nor part of 
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streaming.band.looks import Spectrum
-from streaming.band.regions import Run
+from streaming.band.regions import Mask, Run, as_mask
 from streaming.block import Samples
 from streaming.filters import moving_mean
 from streaming.fourier import fft
@@ -34,12 +35,20 @@ TOGETHER = 0.5  # correlation of power
 IN_TURN = 0.6  # of the product of the powers that independent ones would have
 SIDEBANDS = 0.3  # correlation of the powers of two sidebands, at least
 TONES = 8.0  # ratio of the powers of two tones of FSK, at most
-KEYED = 3.0  # ratio of the powers of two tones at which one of them is on
-SWITCHES = 2  # from one tone to the other, in what is compared: it comes back
+KEYED = 0.15  # of the power of two tones that is not explained by one switch from the one to the other
 WIDTHS = 3.0  # ratio of the widths of lines of one pattern, at most
 PAIRS = 2  # of lobes that mirror each other about the middle of two strong ones
+WEAK, REACH = 0.05, 16.0  # of a lobe's power, and widths of it, within which keying makes side lobes
+RISE = 0.7  # correlation of what begins at one time
 MOST = 8  # lobes that are compared sample by sample
 STEPS = 1024  # of time, in which they are compared
+
+
+class Group(NamedTuple):
+    """The lobes of an emission, and those that are no emissions but made by it."""
+
+    members: "list[Lobe]"
+    products: "list[Lobe]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +59,11 @@ class Lobe:
     end: int
     power: float
     centre: float
+
+
+def bins_of(lobes: list[Lobe], bins: int) -> Mask:
+    """The bins of lobes."""
+    return as_mask(bins, [(lobe.first, lobe.end) for lobe in lobes])
 
 
 def find_lobes(excess: Spectrum, regions: list[Run], fine: bool = False) -> list[Lobe]:
@@ -96,36 +110,63 @@ def split(smooth: Spectrum, region: Run) -> list[Run]:
     return [(first + a, first + b) for a, b in pairwise([0, *cuts, len(inner)])]
 
 
-def group(lobes: list[Lobe], bins: int, samples: Samples, steady: bool) -> list[list[Lobe]]:
+def group(lobes: list[Lobe], bins: int, samples: Samples, steady: bool, began: bool = False) -> list[Group]:
     """The lobes of each emission; `samples` are of the looks in which they were seen.
 
     What is steady did not begin together, and spurs lie at equal distances, too: patterns are not looked for.
+    What `began` together is one emission and its products where it is far weaker.
     """
-    correlated, products, switches = comparisons(lobes[:MOST], bins, samples)
-    left, groups = list(range(len(lobes))), list[list[Lobe]]()
+    correlated, products, keyed = comparisons(lobes[:MOST], bins, samples)
+    left, groups = list(range(len(lobes))), list[Group]()
     while left:
         head, *left = left
         members = [head] if steady else [head, *mirrored(lobes, head, left)]
         left = [at for at in left if at not in members]
+        made = list[Lobe]()
         for at in list(left):
             if at not in left:
                 continue
             lobe, strong = lobes[at], lobes[head]
             partner = sideband(lobes, strong, at, left)
-            compared = max(head, at) < MOST
             beside = partner is not None and near(strong, lobe) and near(strong, lobes[partner])
+            compared = max(head, at) < MOST
+            together = compared and correlated[head, at] > TOGETHER
             if partner is not None and (beside or correlated_pair(correlated, at, partner)):
                 members += [at, partner]
                 left = [other for other in left if other not in (at, partner)]
-            elif compared and are_tones(
-                lobe.power, strong.power, products[head, at], switches[head, at]
-            ) or (compared and correlated[head, at] > TOGETHER and lobe.power * ALIKE > strong.power):
+            elif (together and lobe.power * ALIKE > strong.power) or (
+                compared and are_tones(lobe.power, strong.power, products[head, at], keyed[head, at])
+            ):
                 members.append(at)
                 left.remove(at)
-            elif (compared and correlated[head, at] > TOGETHER) or is_product(lobe, strong, bins):
+            elif together or is_product(lobe, strong, bins) or (began and is_weak(lobe, strong)):
+                made.append(lobe)
                 left.remove(at)
-        groups.append([lobes[i] for i in members])
+        groups.append(Group([lobes[i] for i in members], made))
     return groups
+
+
+def is_weak(lobe: Lobe, strong: Lobe) -> bool:
+    """Whether a lobe is so weak, and so near to a stronger one that it may be splatter of its keying."""
+    apart = abs(lobe.centre - strong.centre)
+    return lobe.power < WEAK * strong.power and apart < REACH * (strong.end - strong.first)
+
+
+def within_reach(mask: Mask, lobes: list[Lobe]) -> bool:
+    """Whether lobes may be splatter of what has these bins."""
+    own = np.flatnonzero(mask)
+    first, end = int(own[0]), int(own[-1]) + 1
+    return all(abs(lobe.centre - (first + end) / 2) < REACH * (end - first) for lobe in lobes)
+
+
+def rise_together(strong: Lobe, lobe: Lobe, bins: int, samples: Samples) -> bool:
+    """Whether two lobes begin at one time in these samples."""
+    if len(samples) < 4 * bins:
+        return False
+    spectrum = fft.fft(samples)
+    a, b = (moving_mean(power_of(spectrum, one, bins), STEPS // 16) for one in (strong, lobe))
+    rose = float(np.quantile(a, 0.1)) < 0.2 * float(np.quantile(a, 0.9))
+    return rose and float(np.corrcoef(a, b)[0, 1]) > RISE
 
 
 def sideband(lobes: list[Lobe], strong: Lobe, at: int, left: list[int]) -> int | None:
@@ -151,12 +192,12 @@ def near(lobe: Lobe, other: Lobe) -> bool:
     return apart <= lobe.end - lobe.first
 
 
-def are_tones(power: float, other: float, product: float, switches: float) -> bool:
-    """Whether two lobes of these powers are tones of one FSK: on in turn, and more than once each (`compare`).
+def are_tones(power: float, other: float, product: float, keyed: float) -> bool:
+    """Whether two lobes of these powers are tones of one FSK: on in turn, again and again (`compare`).
 
     A transmitter that goes to another channel is on in turn, too, but does not come back at once.
     """
-    return product < IN_TURN and switches >= SWITCHES and 1 / TONES < power / other < TONES
+    return product < IN_TURN and keyed > KEYED and 1 / TONES < power / other < TONES
 
 
 def mirrored(lobes: list[Lobe], head: int, left: list[int]) -> list[int]:
@@ -189,7 +230,8 @@ def alike(*lobes: Lobe) -> bool:
 
 def is_product(lobe: Lobe, strong: Lobe, bins: int) -> bool:
     """Whether a weaker lobe is a stronger one's mirror image, or lies on its slope."""
-    image = abs(lobe.centre + strong.centre - bins) <= max(2.0, 0.25 * (strong.end - strong.first))
+    width = min(lobe.end - lobe.first, strong.end - strong.first)
+    image = abs(lobe.centre + strong.centre - bins) <= max(2.0, 0.1 * width)
     if image and lobe.power < IMAGE * strong.power:
         return True
     beside = lobe.first <= strong.end + 2 and strong.first <= lobe.end + 2
@@ -197,7 +239,7 @@ def is_product(lobe: Lobe, strong: Lobe, bins: int) -> bool:
 
 
 def comparisons(lobes: list[Lobe], bins: int, samples: Samples) -> NDArray[np.float64]:
-    """Correlations of the lobes' powers, mean products of powers at unit mean, switches; (3, n, n)."""
+    """Correlations of the lobes' powers, mean products of powers at unit mean, keyed; (3, n, n)."""
     n = len(lobes)
     found = np.stack([np.zeros((n, n)), np.ones((n, n)), np.zeros((n, n))])
     if n < 2 or len(samples) < 4 * bins:
@@ -219,8 +261,9 @@ def power_of(spectrum: Samples, lobe: Lobe, bins: int) -> NDArray[np.float64]:
     return np.asarray(np.square(np.abs(series)).reshape(STEPS, -1).mean(1), np.float64)
 
 
-def compare(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[float, float, int]:
-    """Correlation while the sum is high: edges of a burst would make everything alike; mean product; switches.
+def compare(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Correlation while the sum is high: edges of a burst would make everything alike; mean product; how
+    much of the power one switch from the one to the other does not explain.
 
     Independent powers are correlated negatively while their sum is high; their product is not small.
     """
@@ -229,8 +272,8 @@ def compare(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[float, floa
     long = moving_mean(a + b, STEPS // 16)
     burst = long > 0.3 * np.quantile(long, 0.9)
     product = float(np.mean(a[burst] * b[burst]) / (a[burst].mean() * b[burst].mean() + 1e-30))
-    first = (a > KEYED * b)[on].astype(np.int8) - (b > KEYED * a)[on]
-    switches = int(np.count_nonzero(np.diff(first[first != 0])))
+    one, other = np.cumsum(a) / len(a), np.cumsum(b) / len(b)
+    keyed = min(float((1 - one + other).min()), float((1 - other + one).min())) / 2
     if on.sum() < 32 or a[on].std() == 0 or b[on].std() == 0:
-        return 0.0, product, switches
-    return float(np.corrcoef(a[on], b[on])[0, 1]), product, switches
+        return 0.0, product, keyed
+    return float(np.corrcoef(a[on], b[on])[0, 1]), product, keyed

@@ -1,6 +1,7 @@
 """A track: one emission from when it is found until it has been silent for a while; births may become one."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,13 +9,17 @@ import numpy as np
 from streaming.band.box import Box, measure
 from streaming.band.looks import FREEDOM, Spectrum
 from streaming.band.regions import Mask, Run
+from streaming.block import Samples
 from streaming.native_signals import Followed
 
+WATCH = 8  # looks that new bins are watched for before they become tracks
 MEMORY = 16  # looks of the running level
 WITHIN = 0.5  # of the power of a rise that lies in a track's bins if it is the track's own
 HEARD = 3.5  # standard deviations of noise that a steady emission must be above it in a look
 FORGOTTEN = 0.998  # per look, of the peak
 WIDER, MOVED = 1.7, 0.3  # ratio of bandwidths, and shift of the centre in bandwidths, of another channel
+
+Recent = Callable[[int, int], Samples]  # the samples of looks [first, end)
 
 
 @dataclass
@@ -43,6 +48,7 @@ class Track:
     box: Box
     total: Spectrum  # of the looks it was heard in
     reached: Mask  # in the last look, if `reaches`
+    splatter: Mask  # bins of its products, which are no emissions while it is followed
     looks: int = 0
     last: int = 0
     level: float = 0.0  # excess power per look, lately

@@ -8,27 +8,22 @@ stronger at once is another one. A track ends after `hang` looks of silence; who
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streaming.band.box import measure
+from streaming.band.births import Births
 from streaming.band.emitters import Emitters
 from streaming.band.floor import Floor, without_dc
 from streaming.band.follower import AGAIN, Decision, follow, settle
 from streaming.band.follower import LOUDER as LOUDER_NOW
-from streaming.band.lobes import Lobe, are_tones, comparisons, find_lobes, group
 from streaming.band.looks import FREEDOM, Spectra, Spectrum
 from streaming.band.regions import CLOSED, Mask, Run, Standout, as_mask, own_regions, runs, widened
-from streaming.band.track import FORGOTTEN, HEARD, MEMORY, WITHIN, Birth, Track
-from streaming.block import Samples
-from streaming.filters import moving_mean
+from streaming.band.roll import Change, Roll
+from streaming.band.steady import Steady
+from streaming.band.track import FORGOTTEN, HEARD, MEMORY, WATCH, WITHIN, Birth, Recent, Track
 from streaming.native_signals import FollowRules, signal_kernel
 
-WATCH = 8  # looks that new bins are watched for before they become tracks
 TOGETHER = 2  # looks between the beginnings of what rises together
 LOUDER = 8.0  # times the level of a track: another emission at once
 FAINTER = 0.01  # of the level of a track: a pause
@@ -36,29 +31,13 @@ PRESENT = 0.1  # of the level of a track: its bins are its own
 SHADOW = 1e-3  # of the strongest level: too weak to be told from the receiver's own products
 ON_TOP = 0.5  # of a rise that must come on top of what a steady emission has: otherwise it is its own
 LOUD = 0.75  # quantile of a steady emission's first looks that is its peak
-JOINED_DB = 10.0  # SNR from which on a track may get a second tone
-STEADY = 2.0  # density over the quietest part of the band
-SURE, LOWEST_SNR_DB = 18.0, -6.0  # standard deviations of noise, and SNR, below which nothing is reported
-STEADY_SNR_DB = 3.0  # of a steady emission: the floor of a receiver is not flat
 LOOK_AGAIN = 64  # looks between looks for steady emissions
-MOST_TRACKS = 256
 LONGEST = 512  # looks of a pause: the front end has the samples of some more
 # As the kernel takes them, where it follows tracks.
 RULES = (
     *(LOUDER, FAINTER, PRESENT, SHADOW, ON_TOP, WITHIN, HEARD, FREEDOM, FORGOTTEN),
     *(TOGETHER, WATCH, MEMORY, CLOSED),
 )
-
-NOTHING = np.empty(0, np.complex64)
-Recent = Callable[[int, int], Samples]  # the samples of looks [first, end)
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What became of a track; `moved`: its band is another one now."""
-
-    kind: Literal["opened", "moved", "closed"]
-    track: Track
 
 
 class Tracker:
@@ -73,37 +52,39 @@ class Tracker:
         emitters: Emitters,
         begin_s: float = 0.0,
     ) -> None:
-        self.bins, self.recent, self.emitters = bins, recent, emitters
-        self.begin_s, self.look_s = begin_s, look_s
+        self.bins = bins
         self.hang = min(max(3, round(hang_s / look_s)), LONGEST)
         self.floor = Floor(bins)
         self.standout = Standout(bins)
         self.at = 0  # looks so far
-        self.open: list[Track] = []
-        self.refused = 0  # tracks beyond the bound
+        self.roll = Roll(bins, look_s, emitters, begin_s)
         self._rules = FollowRules(*RULES, self.hang)
-        self._births: list[Birth] = []
-        self._changes: list[Change] = []
+        self._watched: list[Birth] = []
+        self._births = Births(self.roll, self.floor, recent)
+        self._steady = Steady(self.roll, self.floor, recent)
+
+    @property
+    def refused(self) -> int:
+        """Tracks beyond the bound."""
+        return self.roll.refused
 
     @property
     def busy(self) -> bool:
         """Whether anything is heard, or may be."""
-        return bool(self.open or self._births)
+        return bool(self.roll.open or self._watched)
 
     def start(self, looks: Spectra) -> list[Change]:
         """Learn the floor from the first looks, which are pushed afterwards."""
-        self._changes = []
         spectra = without_dc(looks)
         self.floor.start(spectra)
-        self._find_steady(min(LOOK_AGAIN, len(spectra)))
-        for track in self.open:
+        self._steady.find(self.at, min(LOOK_AGAIN, len(spectra)))
+        for track in self.roll.open:
             powers = (spectra - track.floor)[:, track.mask].sum(1)
             track.peak = float(np.quantile(powers, LOUD))
-        return self._changes
+        return self.roll.take()
 
     def push(self, looks: Spectra) -> list[Change]:
         """Take in looks (n, bins); what changed."""
-        self._changes = []
         spectra = without_dc(looks)
         while len(spectra):
             count = self.floor.constant
@@ -111,7 +92,7 @@ class Tracker:
             while len(hot):
                 done = self._follow(spectra[: len(hot)], hot)
                 spectra, hot = spectra[done:], hot[done:]
-        return self._changes
+        return self.roll.take()
 
     def _follow(self, spectra: NDArray[np.float64], hot: NDArray[np.bool_]) -> int:
         """Take in looks (n, bins) up to the first in which there is something to decide: how many."""
@@ -132,7 +113,7 @@ class Tracker:
 
     @property
     def _ones(self) -> list[Track | Birth]:
-        return [*self.open, *self._births]
+        return [*self.roll.open, *self._watched]
 
     def _decide(self, spectrum: Spectrum, decision: Decision) -> None:
         """What `_push_one` does in a look, where the kernel has followed all that goes on."""
@@ -147,7 +128,7 @@ class Tracker:
             else:
                 if one.steady:
                     self.floor.forget(one.mask, one.floor)
-                self._close(one)
+                self.roll.close(one)
         if power:
             self._give_birth(fresh, spectrum, power)
         self._resolve_watched()
@@ -157,7 +138,7 @@ class Tracker:
         self.floor.count(looks)
         self.at += looks
         if looks and self.at % LOOK_AGAIN == 0:
-            self._find_steady()
+            self._steady.find(self.at, LOOK_AGAIN)
 
     def _push_one(self, spectrum: Spectrum, hot: Mask) -> None:
         if self.busy or hot.any():
@@ -167,9 +148,9 @@ class Tracker:
             self._new_births(spectrum, excess, hot)
             self._resolve_watched()
         held = np.zeros(self.bins, bool)
-        for mask in [b.mask for b in self._births] + [t.mask for t in self.open if not t.steady]:
+        for mask in [b.mask for b in self._watched] + [t.mask for t in self.roll.open if not t.steady]:
             held |= mask
-        for track in self.open:
+        for track in self.roll.open:
             if track.steady:
                 track.remember(spectrum, held)
         self.floor.add(spectrum, held)
@@ -177,25 +158,26 @@ class Tracker:
 
     def flush(self) -> list[Change]:
         """End everything."""
-        self._changes = []
-        for birth in list(self._births):
+        for birth in list(self._watched):
             self._resolve(birth)
-        for track in list(self.open):
-            self._close(track)
-        return self._changes
+        for track in list(self.roll.open):
+            self.roll.close(track)
+        return self.roll.take()
 
     def _follow_tracks(self, spectrum: Spectrum, excess: Spectrum, free: Mask) -> None:
         """Every open track takes its bins of this look out of `free`, the hot ones, but none of another's."""
-        bursts = [track for track in self.open if not track.steady]
+        for track in self.roll.open:
+            free &= ~track.splatter
+        bursts = [track for track in self.roll.open if not track.steady]
         on = [one.mask for one in bursts if excess[free & one.mask].sum() > PRESENT * one.level]
         claims = np.sum(on, axis=0) if on else np.zeros(self.bins, int)  # how many have each bin
-        for track in list(self.open):
+        for track in list(self.roll.open):
             if track.steady:
                 self._follow_steady(track, spectrum)
                 continue
             power = float(excess[free & track.mask].sum())
             if power > LOUDER * track.level and track.looks > TOGETHER:
-                self._close(track)
+                self.roll.close(track)
                 continue
             others = claims > track.mask
             grown = own_regions(track.mask, excess, free & ~others)
@@ -205,7 +187,7 @@ class Tracker:
                 track.add(self.at, spectrum, power)
                 self._look_again(track)
             elif self.at - track.last > self.hang:
-                self._close(track)
+                self.roll.close(track)
 
     def _follow_steady(self, track: Track, spectrum: Spectrum) -> None:
         """A steady track is heard where its bins are surely above the noise; or it ends, as a burst does."""
@@ -217,7 +199,7 @@ class Tracker:
             self._look_again(track)
         elif self.at - track.last > self.hang:
             self.floor.forget(track.mask, track.floor)
-            self._close(track)
+            self.roll.close(track)
 
     def _look_again(self, track: Track) -> None:
         """After 16, 32, 64, ... looks: does its channel still fit?"""
@@ -226,10 +208,10 @@ class Tracker:
         box = track.measure()
         if box and track.outgrew(box):
             track.box = box
-            self._changes.append(Change("moved", track))
+            self.roll.move(track)
 
     def _follow_births(self, spectrum: Spectrum, excess: Spectrum, free: Mask) -> None:
-        for birth in list(self._births):
+        for birth in list(self._watched):
             power = float(excess[free & birth.mask].sum())
             if power > LOUDER * birth.level and birth.looks > TOGETHER:
                 self._resolve(birth, ended=True)
@@ -245,7 +227,7 @@ class Tracker:
 
     def _new_births(self, spectrum: Spectrum, excess: Spectrum, free: Mask) -> None:
         """What is left of the hot bins begins here, or belongs to what has just begun."""
-        levels = [track.level for track in self.open] + [birth.level for birth in self._births]
+        levels = [track.level for track in self.roll.open] + [birth.level for birth in self._watched]
         loudest = max(levels, default=0.0)
         fresh = [run for run in runs(free) if self._rises(run, spectrum, excess, loudest)]
         if not fresh:
@@ -255,12 +237,12 @@ class Tracker:
 
     def _give_birth(self, mask: Mask, spectrum: Spectrum, power: float) -> None:
         """Watch these bins from here on."""
-        for birth in self._births:
+        for birth in self._watched:
             if self.at - birth.begin <= TOGETHER:
                 birth.mask |= mask
                 birth.level += power / birth.looks
                 return
-        self._births.append(Birth(self.at, mask, spectrum.copy(), 1, self.at, power))
+        self._watched.append(Birth(self.at, mask, spectrum.copy(), 1, self.at, power))
 
     def _rises(self, run: Run, spectrum: Spectrum, excess: Spectrum, loudest: float) -> bool:
         """Whether a region is not a product of something stronger, nor a steady emission's own.
@@ -271,99 +253,18 @@ class Tracker:
         power = float(excess[inside].sum())
         if power <= SHADOW * loudest:
             return False
-        return not any(track.explains(run, spectrum, ON_TOP * power) for track in self.open if track.steady)
+        return not any(
+            track.explains(run, spectrum, ON_TOP * power) for track in self.roll.open if track.steady
+        )
 
     def _resolve_watched(self) -> None:
         """Births that were watched for long enough, or are gone."""
-        for birth in [b for b in self._births if b.looks >= WATCH or self.at - b.last > self.hang]:
+        for birth in [b for b in self._watched if b.looks >= WATCH or self.at - b.last > self.hang]:
             self._resolve(birth)
 
     def _resolve(self, birth: Birth, ended: bool = False) -> None:
         """Part what was watched into emissions."""
-        self._births.remove(birth)
-        floor = self.floor.level
-        excess = np.where(birth.mask, np.maximum(birth.total / birth.looks - floor, 0), 0.0)
-        lobes = find_lobes(excess, runs(birth.mask))
-        samples = self.recent(birth.begin, birth.last + 1)
-        before = [track for track in self.open if not track.steady and track.last >= birth.begin]
-        for members in group(lobes, self.bins, samples, steady=False):
-            if any(self._join(track, members, birth, samples) for track in before):
-                continue
-            track = self._open(birth.begin, members, excess, floor, birth.looks, steady=False)
-            if track is None:
-                continue
-            track.total[:], track.looks, track.last = birth.total, birth.looks, birth.last
+        self._watched.remove(birth)
+        for track in self._births.resolve(birth, self.at):
             if ended or self.at - birth.last > self.hang:
-                self._close(track)
-
-    def _join(self, track: Track, members: list[Lobe], birth: Birth, samples: Samples) -> bool:
-        """Whether these lobes are another tone of a track that began with one; it has both from here on."""
-        if track.box.snr_db < JOINED_DB:
-            return False
-        own = find_lobes(np.where(track.mask, track.excess, 0.0), runs(track.mask))
-        _, products, switches = comparisons([*own[:1], members[0]], self.bins, samples)
-        if not own or not are_tones(members[0].power, track.level, products[0, -1], switches[0, -1]):
-            return False
-        track.mask |= as_mask(self.bins, [(lobe.first, lobe.end) for lobe in members])
-        track.total[:], track.looks = birth.total, birth.looks
-        track.box = track.measure() or track.box
-        self._changes.append(Change("moved", track))
-        return True
-
-    def _find_steady(self, looks: int = LOOK_AGAIN) -> None:
-        """Emissions that were there all the time, for so many looks; those that are not any more end."""
-        level = np.asarray(moving_mean(self.floor.level, 3, "nearest"))
-        noise = self.floor.noise
-        below = self.floor.below(noise)
-        for track in [t for t in self.open if t.steady and not (t.mask & (level > STEADY * below)).any()]:
-            self._close(track)
-        self._open_steady(level > STEADY * noise, noise, looks)
-        if below is not noise:
-            self._open_steady((level > STEADY * below) & (level <= STEADY * noise), below, looks)
-
-    def _open_steady(self, mask: Mask, floor: Spectrum, looks: int) -> None:
-        """Tracks of what stands out of this floor where nothing is followed yet."""
-        for track in self.open:
-            mask &= ~widened(track.mask)
-        excess = np.where(mask, np.maximum(self.floor.level - floor, 0), 0.0)
-        lobes = [lobe for lobe in find_lobes(excess, runs(mask), fine=True) if not self._is_dc(lobe)]
-        samples = self.recent(max(0, self.at - 2 * WATCH), max(self.at, 2 * WATCH)) if lobes else NOTHING
-        for members in group(lobes, self.bins, samples, steady=True):
-            self._open(self.at, members, excess, floor, looks, steady=True)
-
-    def _is_dc(self, lobe: Lobe) -> bool:
-        """Whether it is a narrow line at zero: the receiver's own."""
-        return lobe.end - lobe.first <= 6 and lobe.first - 1 <= self.bins // 2 <= lobe.end
-
-    def _open(
-        self, begin: int, members: list[Lobe], excess: Spectrum, floor: Spectrum, looks: int, *, steady: bool
-    ) -> Track | None:
-        """A new track of these lobes, if it is surely more than noise."""
-        mask = as_mask(self.bins, [(lobe.first, lobe.end) for lobe in members])
-        own = np.where(mask, excess, 0.0)
-        box = measure(own, floor)
-        if box is None or box.snr_db < (STEADY_SNR_DB if steady else LOWEST_SNR_DB):
-            return None
-        width = max(1.0, box.width * self.bins)
-        if 10 ** (box.snr_db / 10) * math.sqrt(FREEDOM * width * looks) < SURE:
-            return None
-        if len(self.open) >= MOST_TRACKS:
-            self.refused += 1
-            return None
-        emission = self.emitters.recognise(box, self._seconds(self.at))
-        number = next(self.emitters.tracks)
-        total, reached = np.zeros(self.bins), np.zeros(self.bins, bool)
-        track = Track(number, emission, begin, mask, floor.copy(), steady, box, total, reached, last=begin)
-        track.level = track.peak = float(own.sum())
-        self.open.append(track)
-        self._changes.append(Change("opened", track))
-        return track
-
-    def _close(self, track: Track) -> None:
-        self.open.remove(track)
-        self.emitters.remember(track.emission, track.box, self._seconds(track.last))
-        self._changes.append(Change("closed", track))
-
-    def _seconds(self, look: int) -> float:
-        """When a look was, by the source's count."""
-        return self.begin_s + look * self.look_s
+                self.roll.close(track)

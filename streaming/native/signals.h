@@ -60,6 +60,7 @@ enum Verdict : int32_t { GOES_ON, ENDS, LOUDER, AGAIN, READY };  // AGAIN: to be
 // A track, or bins that are watched, as streaming/native_signals.py has it; masks hold one byte per bin.
 struct Followed {
     uint8_t *mask, *reached;
+    const uint8_t* splatter;  // of a track: bins of its products
     const double* floor;
     double* total;
     int64_t looks, last;

@@ -119,6 +119,14 @@ def test_the_quietest_part_is_the_noise_below_emissions_and_not_a_filters_edge()
     assert decibels(learn(started(looks), looks).quietest / LEVEL) == pytest.approx(0, abs=1.0)
 
 
+def test_the_noise_below_steady_emissions_keeps_the_slopes_of_a_filter():
+    looks = looks_at(noise(400 * BINS) + flat_band(400 * BINS, 0.2, 0.1) + tone(400 * BINS, -0.3, 0.1))
+    slope = 10 ** -np.clip(20 * (np.abs(np.linspace(-0.5, 0.5, BINS)) - 0.35), 0, 3)  # 30 dB at the edges
+    looks *= slope
+    found = learn(started(looks), looks).noise / (LEVEL * slope)
+    assert np.abs(decibels(found[BINS // 8 : -BINS // 8])).max() < 2.0
+
+
 def test_digital_silence_has_a_floor_that_can_be_divided_by():
     floor = learn(started(np.zeros((64, BINS))), np.zeros((40, BINS)))
     assert (floor.level == LOWEST).all()

@@ -19,7 +19,7 @@ def emissions(x):
     look = Looks(BINS).push(x).astype(np.float64).mean(0)
     hot = np.convolve(look, np.ones(3) / 3, "same") > 2.5 * LEVEL
     lobes = find_lobes(np.where(hot, np.maximum(look - LEVEL, 0), 0), runs(hot))
-    return group(lobes, BINS, x, steady=False)
+    return [one.members for one in group(lobes, BINS, x, steady=False)]
 
 
 def centres(members):
@@ -116,7 +116,7 @@ def test_faint_lobes_are_left_out_and_the_strongest_comes_first():
 
 def test_the_third_of_three_carriers_that_are_not_alike_is_no_sideband():
     lobes = [Lobe(c - 2, c + 3, p, float(c)) for c, p in ((100, 9.0), (140, 1.0), (60, 0.1))]
-    assert [len(members) for members in group(lobes, BINS, noise(BINS), steady=False)] == [1, 1, 1]
+    assert [len(one.members) for one in group(lobes, BINS, noise(BINS), steady=False)] == [1, 1, 1]
 
 
 def test_fsk_that_sends_a_pattern_is_one_emission_though_none_of_its_lines_keys():

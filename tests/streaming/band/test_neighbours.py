@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.streaming.band.signals import flat_band, fsk, noise, psk, tone
+from tests.streaming.band.signals import flat_band, fsk, noise, ook, psk, tone
 from tests.streaming.band.streams import RATE, end_of, pieces, run, tracks
 
 LOOK = 128
@@ -152,3 +152,26 @@ def test_emissions_on_noise_that_a_filter_shaped_are_found():
     found = places(run(x)[0])
     assert any(abs(centre - 0.2) < 0.01 and width < 0.03 for centre, width, *_ in found)
     assert any(abs(centre + 0.15) < 0.02 and abs(begin - 60_000) < 4 * LOOK for centre, _, begin, _ in found)
+
+
+def test_noise_that_a_filter_shaped_is_no_emission():
+    spectrum, f = np.fft.fft(noise(400_000)), np.abs(np.fft.fftfreq(400_000))
+    shaped = np.fft.ifft(spectrum * 10 ** -np.clip(10 * (f - 0.3), 0, 1.5)).astype(np.complex64)
+    assert not pieces(run(shaped)[0])
+
+
+def test_a_transmitter_that_hops_without_a_pause_has_a_track_on_each_channel():
+    x, hops = noise(100_000), [-0.1, 0.0, 0.1, -0.05, 0.05]
+    for i, place in enumerate(hops):
+        begin = 15_000 + 12_000 * i
+        x[begin : begin + 12_000] += psk(12_000, 64, place, 0.1, seed=i)
+    found = sorted(places(run(x)[0]), key=lambda one: one[2])
+    assert [one[0] for one in found] == pytest.approx(hops, abs=0.01)
+    assert max(one[1] for one in found) < 0.08
+
+
+def test_the_side_lobes_of_hard_keying_are_no_emissions():
+    x = noise(200_000)
+    for begin in range(20_000, 180_000, 40_000):
+        x[begin : begin + 15_000] += ook(15_000, 100, 0.05, 0.5, seed=begin)
+    assert {round(one[0], 2) for one in places(run(x)[0])} == {0.05}
