@@ -31,7 +31,7 @@ KNOWN, OUTLIERS = 50_000, 5_000  # emissions for the projection, and for its ope
 PARTLY, PARTLY_HEARD = 4_000, ("OFDM",)  # more of what receivers hear a part of, and of many kinds
 HELD = 10  # every tenth known emission is held out for the limit
 FALSE_ALARMS = 0.005  # share of them called unknown: the air differs more from simulation than they do
-CERTAIN = 0.5  # probability from which the class itself is reported
+CERTAIN = 0.4  # probability from which the class itself is reported
 LABELLED = 1_000_001  # second word of a seed: what the emissions are for
 SEARCH = Search(C=(1.0, 10.0), gamma=(0.5, 1.0), refuse=0.0, penalties=(1.0, 3.0, 10.0))
 
