@@ -68,13 +68,14 @@ def fit_radio(
     fit = fit_live(bundle, rows, labels, identity, replace(SEARCH, seed=seed))
     families = tuple(FAMILIES[name] for name in fit.head.classes)
     head = replace(fit.head, families=families, certain=CERTAIN, outlier_limit=limit)
-    made = dict(zip(examples.names, np.bincount(known_labels).tolist(), strict=True))
+    often = np.bincount(known_labels, minlength=len(examples.names))
+    made = dict(zip(examples.names, often.tolist(), strict=True))
     return bundle, replace(fit, head=weighed(head, made))
 
 
 def weighed(head: Head, times: Mapping[str, int]) -> Head:
     """A head of equally frequent classes, for classes that occur so many times."""
-    often = np.array([times[name] for name in head.classes])
+    often = np.array([max(1, times[name]) for name in head.classes])
     return replace(head, calibration_bias=head.calibration_bias + np.log(often / often.mean()))
 
 

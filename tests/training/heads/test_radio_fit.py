@@ -80,7 +80,7 @@ def test_examples_depend_on_the_seed_alone_and_are_kept(tmp_path):
     found = make_examples(maker, 12, tmp_path, "emissions")
     assert found.names == ("GMSK", "noise", OUTLIER)
     made = [maker.make(i) for i in range(12)]
-    expected = {tuple(row.tolist()): i for i, one in enumerate(made) if one for row in one[0]}
+    expected = {tuple(row.tolist()): i for i, one in enumerate(made) if one for row in one.features}
     assert len(expected) == len(found.features) >= 6
     numbers = [expected[tuple(row.tolist())] for row in found.features]
     assert found.label.tolist() == [number % 3 for number in numbers]
