@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from streaming.block import Samples
 from streaming.engine import Engine, Hops, Stream, check_samples, not_finite
 from streaming.errors import BackendError
+from streaming.maps import InputMap
 from streaming.native_library import Work, choose_isa, library, push_one
 from streaming.shape import Activation
 from streaming.weights import AnyEncoder
@@ -81,23 +82,32 @@ class NativeEngine(Engine):
 
     def __init__(self, encoder: AnyEncoder, hop: int, threads: int, bf16: bool = False) -> None:
         self.name, self.element_bytes = ("native-bf16", 2) if bf16 else ("native", 4)
-        if encoder.shape.stages or encoder.shape.maps or "deviation" in encoder.shape.pooling:
-            raise BackendError("the native kernel has no maps, stages or deviations yet")
         isa = choose_isa(bf16)
         self.detail = f"{self.name} ({isa}{f', {threads} threads' if threads > 1 else ''})"
         super().__init__(encoder, hop, threads)
         self.push_one = push_one()
-        activation = get_args(Activation).index(self.shape.activation)
-        self.handle = library().wavetell_engine(isa.encode(), activation, self.shape.kernel, hop, threads)
+        shape, activation = self.shape, get_args(Activation).index(self.shape.activation)
+        self.handle = library().wavetell_engine(
+            isa.encode(), activation, shape.kernel, hop, self.parts, threads
+        )
         if self.handle is None:
             raise BackendError(f"the native kernel may not run {isa} in this process")
+        self._load()
+        self.hops = np.empty((0, self.parts, shape.reduced), np.float32)
+        self.room(16)
+
+    def _load(self) -> None:
+        """Hand maps and weights to the kernel, in the order in which samples meet them."""
+        for name in self.shape.maps or ("iq",):
+            library().wavetell_map(self.handle, get_args(InputMap).index(name))
+        for conv, stage, c_in in zip(self.stages, self.shape.stages, self.shape.inputs, strict=False):
+            about = (c_in, stage.channels, stage.kernel, stage.stride)
+            library().wavetell_stage(self.handle, *about, _floats(conv.taps), _floats(conv.bias))
         for block, (c_in, c_out, dilation) in zip(self.blocks, self.shape.blocks, strict=True):
             arrays = (block.conv1.taps, block.conv1.bias, block.conv2.taps, block.conv2.bias)
             residual = map(_floats, block.residual) if block.residual else (None, None)
             library().wavetell_block(self.handle, c_in, c_out, dilation, *map(_floats, arrays), *residual)
         library().wavetell_ready(self.handle)
-        self.hops = np.empty(0, np.float32)
-        self.room(16)
 
     def stream(self) -> NativeStream:
         """A new stream with an empty state."""
@@ -111,11 +121,11 @@ class NativeEngine(Engine):
             counts = [
                 stream.completes(samples.size) for stream, (_, samples) in zip(streams, work, strict=True)
             ]
-            room, width, done = self.room(sum(counts)), 4 * self.shape.reduced, 0
+            room, done = self.room(sum(counts)), 0
             parts = (Work * len(work))()
             for part, stream, (_, samples), count in zip(parts, streams, work, counts, strict=True):
                 part.stream, part.iq, part.samples = stream.handle, samples.tobytes(), samples.size
-                part.maximum, part.total = room + 2 * done * width, room + (2 * done + count) * width
+                part.hops = room + 4 * done * self.parts * self.shape.reduced
                 done += count
             bad = library().wavetell_push(self.handle, parts, len(work))
             if bad >= 0:
@@ -127,19 +137,15 @@ class NativeEngine(Engine):
 
     def room(self, hops: int) -> int:
         """The address where the kernel can write so many hops."""
-        if self.hops.size < 2 * hops * self.shape.reduced:
-            self.hops = np.empty(2 * hops * self.shape.reduced, np.float32)
+        if len(self.hops) < hops:
+            self.hops = np.empty((hops, self.parts, self.shape.reduced), np.float32)
             self.address = self.hops.ctypes.data
             self.fits = (hops - 1) * self.hop  # samples of one stream that never complete more
         return self.address
 
     def taken(self, first: int, count: int) -> Hops:
         """The hops that the kernel has written."""
-        reduced = self.shape.reduced
-        values = (
-            self.hops[2 * first * reduced : 2 * (first + count) * reduced].copy().reshape(2, count, reduced)
-        )
-        return Hops(values[0], values[1])
+        return Hops(*self.hops[first : first + count].transpose(1, 0, 2).copy())
 
     def __del__(self) -> None:
         if getattr(self, "handle", None):

@@ -38,8 +38,7 @@ class Work(ctypes.Structure):
         ("stream", c_void_p),
         ("iq", c_char_p),
         ("samples", c_int64),
-        ("maximum", c_void_p),
-        ("total", c_void_p),
+        ("hops", c_void_p),
     )
 
 
@@ -50,7 +49,9 @@ def library() -> ctypes.CDLL:
     floats = POINTER(c_float)
     for name, result, arguments in (
         ("wavetell_supports", c_int, [c_char_p]),
-        ("wavetell_engine", c_void_p, [c_char_p, c_int, c_int, c_int, c_int]),
+        ("wavetell_engine", c_void_p, [c_char_p, *[c_int] * 5]),
+        ("wavetell_map", None, [c_void_p, c_int]),
+        ("wavetell_stage", None, [c_void_p, *[c_int] * 4, floats, floats]),
         ("wavetell_block", None, [c_void_p, c_int, c_int, c_int, *[floats] * 6]),
         ("wavetell_ready", None, [c_void_p]),
         ("wavetell_engine_close", None, [c_void_p]),

@@ -3,12 +3,10 @@
 #pragma once
 
 #include "model.h"
+#include "vectors.h"
 
 namespace wavetell {
 namespace {  // each instruction set compiles its own copy
-
-typedef float Float8 __attribute__((vector_size(32)));
-typedef int Int8 __attribute__((vector_size(32)));
 
 // exp(x) for x <= 0: 2^n times a polynomial in the remainder, |r| <= ln(2) / 2; below -87 it stays at exp(-87).
 inline Float8 exponential(Float8 x) {
@@ -25,11 +23,11 @@ inline Float8 exponential(Float8 x) {
     p = p * r + 0.5f;
     p = p * r + 1.0f;
     p = p * r + 1.0f;
-    const Int8 power = ((Int8)shifted - 0x4b400000 + 127) << 23;
+    const Whole8 power = ((Whole8)shifted - 0x4b400000 + 127) << 23;
     return p * (Float8)power;
 }
 
-// log(1 + u) for 0 <= u <= 1: twice the area tangent of s = u / (2 + u) <= 1/3.
+// log(1 + u) for -0.5 <= u <= 1: twice the area tangent of s = u / (2 + u), |s| <= 1/3.
 inline Float8 log1p(Float8 u) {
     const Float8 s = u / (u + 2.0f), square = s * s;
     Float8 p = Float8{} + 1.0f / 15;

@@ -19,18 +19,21 @@ int64_t samples(const Work* work, const Work* end) {
 
 }  // namespace
 
-Engine::Engine(const Isa* isa, Activation activation, int taps, int hop, int threads) : crew(threads) {
-    model.isa = isa, model.activation = activation, model.taps = taps, model.hop = hop;
+Engine::Engine(const Isa* isa, Activation activation, int taps, int hop, int parts, int threads) : crew(threads) {
+    model.isa = isa, model.activation = activation, model.taps = taps, model.hop = hop, model.parts = parts;
 }
 
 void Engine::ready() {
+    model.lay_out();
+    double before = 0;
+    while (before + model.convs[middle].cost / 2 < model.cost() / 2) before += model.convs[middle++].cost;
     for (int i = 0; i < std::max(crew.size(), crew.size() > 1 ? DEPTH : 1); ++i)
         batches.push_back(std::make_unique<Batch>(model));
     for (int i = 0; i < crew.size(); ++i) desks.push_back(std::make_unique<Desk>(model));
 }
 
 void Engine::push(Work* work, int count) {
-    if (crew.size() == 1 || samples(work, work + count) < WORTH_WAKING)
+    if (crew.size() == 1 || double(samples(work, work + count)) * model.cost() < WORTH_WAKING)
         whole(work, count, *batches[0], *desks[0]);
     else if (count > 1)
         spread(work, count);
@@ -38,32 +41,24 @@ void Engine::push(Work* work, int count) {
         split(*work);
 }
 
-// Fill a batch with the next rows of the work, which is used up as it goes.
-void Engine::fill(Batch& batch, Work*& work, Work* end, int64_t rows) {
-    batch.rows = 0;
-    for (; work < end; ++work) {
+// Fill a batch with the next samples of the work, which is used up as it goes.
+void Engine::fill(Batch& batch, Work*& work, Work* end, int64_t samples) {
+    batch.parts.clear();
+    while (work < end && samples) {
         Stream& stream = *work->stream;
-        const int hop = stream.model.hop;
-        int64_t phase = stream.position % hop;
-        for (; work->samples && batch.rows < rows; --work->samples, ++batch.rows, work->iq += 2) {
-            const int row = batch.rows;
-            batch.stream[row] = &stream;
-            batch.time[row] = stream.position++;
-            batch.iq[row] = work->iq;
-            batch.maximum[row] = batch.total[row] = nullptr;
-            if (++phase < hop) continue;
-            phase = 0;
-            batch.maximum[row] = work->maximum, batch.total[row] = work->total;
-            work->maximum += stream.model.reduced, work->total += stream.model.reduced;
-        }
-        if (work->samples) return;
+        const int64_t count = std::min(work->samples, samples);
+        batch.parts.push_back({&stream, work->iq, work->hops, stream.position, count});
+        work->hops += (stream.position % stream.model.hop + count) / stream.model.hop * stream.model.hop_size();
+        stream.position += count, samples -= count;
+        work->samples -= count, work->iq += 2 * count;
+        if (!work->samples) ++work;
     }
 }
 
 // All on one thread, in batches of nearly equal size.
 void Engine::whole(Work* work, int count, Batch& batch, Desk& desk) {
     Work* end = work + count;
-    const int64_t sum = samples(work, end), parts = (sum + ROWS - 1) / ROWS;
+    const int64_t sum = samples(work, end), parts = (sum + model.batch - 1) / model.batch;
     for (int64_t part = 0; part < parts; ++part) {
         fill(batch, work, end, sum * (part + 1) / parts - sum * part / parts);
         model.isa->run(model, batch, desk, 0, int(model.convs.size()));
@@ -95,13 +90,14 @@ void Engine::spread(Work* work, int count) {
     }, &shares);
 }
 
-// One stream: a thread runs all blocks but the last, another one the last block, a few batches behind.
+// One stream: a thread runs the first half of the convolutions, another one the second half, a few batches behind.
 void Engine::split(Work& work) {
+    const int64_t most = model.batch / DEPTH;  // samples of a batch: the rings hold all that are under way
     struct Halves {
         Engine* engine;
         Work* work;
         int64_t sum, parts;
-    } halves{this, &work, work.samples, std::max<int64_t>(4, (work.samples + SPLIT - 1) / SPLIT)};
+    } halves{this, &work, work.samples, std::max<int64_t>(4, (work.samples + most - 1) / most)};
     started = finished = 0;
     crew.run(2, [](void* context, int index) {
         Halves& halves = *static_cast<Halves*>(context);
@@ -112,13 +108,13 @@ void Engine::split(Work& work) {
             Batch& batch = *engine.batches[part % DEPTH];
             if (index == 0) {
                 wait_until(engine.finished, part - DEPTH + 1);
-                const int64_t rows = halves.sum * (part + 1) / halves.parts - halves.sum * part / halves.parts;
-                fill(batch, work, halves.work + 1, rows);
-                model.isa->run(model, batch, *engine.desks[0], 0, engine.middle());
+                const int64_t samples = halves.sum * (part + 1) / halves.parts - halves.sum * part / halves.parts;
+                fill(batch, work, halves.work + 1, samples);
+                model.isa->run(model, batch, *engine.desks[0], 0, engine.middle);
                 engine.started.store(part + 1, std::memory_order_release);
             } else {
                 wait_until(engine.started, part + 1);
-                model.isa->run(model, batch, *engine.desks[1], engine.middle(), int(model.convs.size()));
+                model.isa->run(model, batch, *engine.desks[1], engine.middle, int(model.convs.size()));
                 engine.finished.store(part + 1, std::memory_order_release);
             }
         }

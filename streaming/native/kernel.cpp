@@ -68,24 +68,28 @@ struct Random {  // the same numbers on every machine
     }
 };
 
-// The hops of a small random encoder that has every kind of block.
+// The hops of a small random encoder that has every map and every kind of convolution.
 std::vector<float> trial(const Isa* isa) {
-    const int taps = 3, hop = 16, samples = 160, widths[] = {2, 40, 40, 160};
-    Engine engine(isa, Activation::leaky_relu, taps, hop, 1);
+    const int taps = 3, hop = 16, parts = 3, samples = 320, widths[] = {24, 40, 40, 160};
+    Engine engine(isa, Activation::leaky_relu, taps, hop, parts, 1);
+    Model& model = engine.model;
+    for (int map = 0; map <= int(Map::delay16); ++map) model.add_map(Map(map));
     Random random;
+    const auto stage = random(4L * model.channels * widths[0], std::pow(4 * model.channels, -0.5f)), bias = random(widths[0], 0.1f);
+    model.add_stage(model.channels, widths[0], 4, 2, stage.data(), bias.data());
     for (int i = 0; i < 3; ++i) {
         const int in = widths[i], out = widths[i + 1];
         const auto taps1 = random(long(taps) * in * out, std::pow(taps * in, -0.5f)), bias1 = random(out, 0.1f);
         const auto taps2 = random(long(taps) * out * out, std::pow(taps * out, -0.5f)), bias2 = random(out, 0.1f);
         const auto residual = random(long(in) * out, std::pow(in, -0.5f)), bias3 = random(out, 0.1f);
-        engine.model.add_block({in, out, 1 << i}, taps1.data(), bias1.data(), taps2.data(), bias2.data(),
-                               in == out ? nullptr : residual.data(), bias3.data());
+        model.add_block(in, out, 1 << i, taps1.data(), bias1.data(), taps2.data(), bias2.data(),
+                        in == out ? nullptr : residual.data(), bias3.data());
     }
     engine.ready();
-    Stream stream(engine.model);
+    Stream stream(model);
     const auto iq = random(2 * samples, 1.0f);
-    std::vector<float> hops(2 * samples / hop * 160);
-    Work work{&stream, iq.data(), samples, hops.data(), hops.data() + hops.size() / 2};
+    std::vector<float> hops(samples / hop * model.hop_size());
+    Work work{&stream, iq.data(), samples, hops.data()};
     engine.push(&work, 1);
     return hops;
 }
@@ -116,14 +120,20 @@ double wavetell_check(const char* isa) {
 }
 
 // nullptr where the processor or its operating system does not permit the instruction set; tiles are asked for here.
-void* wavetell_engine(const char* isa, int activation, int taps, int hop, int threads) {
+void* wavetell_engine(const char* isa, int activation, int taps, int hop, int parts, int threads) {
     if (!wavetell_supports(isa)) return nullptr;
-    return new Engine(find(isa), Activation(activation), taps, hop, threads);
+    return new Engine(find(isa), Activation(activation), taps, hop, parts, threads);
+}
+
+void wavetell_map(void* engine, int map) { static_cast<Engine*>(engine)->model.add_map(Map(map)); }
+
+void wavetell_stage(void* engine, int in, int out, int kernel, int stride, const float* taps, const float* bias) {
+    static_cast<Engine*>(engine)->model.add_stage(in, out, kernel, stride, taps, bias);
 }
 
 void wavetell_block(void* engine, int in, int out, int dilation, const float* taps1, const float* bias1,
                     const float* taps2, const float* bias2, const float* residual, const float* residual_bias) {
-    static_cast<Engine*>(engine)->model.add_block({in, out, dilation}, taps1, bias1, taps2, bias2, residual, residual_bias);
+    static_cast<Engine*>(engine)->model.add_block(in, out, dilation, taps1, bias1, taps2, bias2, residual, residual_bias);
 }
 
 void wavetell_ready(void* engine) { static_cast<Engine*>(engine)->ready(); }
@@ -151,11 +161,11 @@ int wavetell_push(void* engine, Work* work, int count) {
 }
 
 // The same for one stream, with few arguments since each takes Python's time: returns how many hops were completed,
-// or -1. `hops` has room for all their maxima, then all totals.
+// or -1. `hops` has room for them.
 int64_t wavetell_push_one(void* engine, void* stream, const float* iq, int64_t samples, float* hops) {
     Stream* to = static_cast<Stream*>(stream);
     const int64_t count = (to->position % to->model.hop + samples) / to->model.hop;
-    Work work{to, iq, samples, hops, hops + count * to->model.reduced};
+    Work work{to, iq, samples, hops};
     return wavetell_push(engine, &work, 1) < 0 ? count : -1;
 }
 

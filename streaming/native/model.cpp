@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 namespace wavetell {
 
 namespace {
+
+constexpr int WIDEST = 8;  // a strided encoder's batches are so many times as long, so that its rows still fill blocks
 
 uint16_t bfloat16(float value) {  // round to nearest, ties to even
     uint32_t bits;
@@ -27,33 +30,57 @@ bool is_paired(const Table& table) {
 
 }  // namespace
 
-void Model::add_block(Shape shape, const float* taps1, const float* bias1, const float* taps2, const float* bias2,
-                      const float* residual, const float* residual_bias) {
-    const int in = shape.in, out = shape.out;
-    add_conv(shape, false, {taps1, bias1, long(taps) * in, out}, {});
-    add_conv({out, out, shape.dilation}, true, {taps2, bias2, long(taps) * out, out},
+void Model::add_map(Map map) {
+    constexpr int LAGS[] = {0, 0, 0, 0, 0, 0, 1, 1, 2, 4, 8, 16};
+    maps.push_back(map);
+    channels += map == Map::amplitude || map == Map::level ? 1 : 2;
+    lag = std::max(lag, LAGS[int(map)]);
+}
+
+void Model::add_stage(int in, int out, int kernel, int stride, const float* taps, const float* bias) {
+    add_conv({stride * in, out, kernel / stride, 1, stride}, Role::stage, {taps, bias, long(kernel) * in, out}, {});
+}
+
+void Model::add_block(int in, int out, int dilation, const float* taps1, const float* bias1, const float* taps2,
+                      const float* bias2, const float* residual, const float* residual_bias) {
+    add_conv({in, out, taps, dilation, 1}, Role::block_begin, {taps1, bias1, long(taps) * in, out}, {});
+    add_conv({out, out, taps, dilation, 1}, Role::block_end, {taps2, bias2, long(taps) * out, out},
              residual ? Table{residual, residual_bias, in, out} : Table{});
     reduced = out;
 }
 
-void Model::add_conv(Shape shape, bool ends_block, const Table& weights, const Table& residual) {
-    Conv conv{shape.in, shape.out, shape.dilation, ends_block, {}, {}, 0, 0, 0, 0};
+void Model::add_conv(Shape shape, Role role, const Table& weights, const Table& residual) {
+    Conv conv{shape.in, shape.out, shape.dilation, shape.stride, role, {}, {}, 0, 0, 0, 0, 0, 0};
     const int per_cell = 4 / isa->element_bytes;
     conv.many = {pack(isa->many, per_cell, weights), pack(isa->many, per_cell, residual)};
     // One row uses every weight once: its time is that of reading them, and half as many bytes take half of it.
     if (isa->one.width && is_paired(weights) && is_paired(residual))
         conv.one = {pack(isa->one, 2, weights), pack(isa->one, 2, residual)};
-    conv.history = long(taps - 1) * shape.dilation;
-    conv.ring_rows = conv.history + ROWS;
+    conv.history = long(shape.taps - 1) * shape.dilation;
+    conv.step = shape.stride * (convs.empty() ? 1 : convs.back().step);
+    conv.cost = double(weights.rows + residual.rows) * shape.out / conv.step;
     conv.ring_stride = padded(shape.in, GROUP);
-    conv.ring_offset = ring_bytes;
-    ring_bytes += padded(conv.ring_rows * conv.ring_stride * isa->element_bytes, LINE);
     const int width = conv.many.taps.width, block = isa->block(width);
     panel_stride = std::max(panel_stride, padded(conv.many.taps.depth + conv.many.residual.depth + LINE / 4, 16));
     panel_rows = std::max(panel_rows, block);
     tile_size = std::max({tile_size, block * width, conv.one.taps.width});
-    widest = std::max<long>({widest, shape.in, shape.out});
+    widest = std::max(widest, conv.ring_stride);
+    x_stride = std::max({x_stride, padded(shape.in / shape.stride, GROUP), padded(shape.out, GROUP)});
     convs.push_back(std::move(conv));
+}
+
+void Model::lay_out() {
+    batch = ROWS * std::min(convs.back().step, WIDEST);
+    for (Conv& conv : convs) {
+        // Beyond what the taps see, all rows that are under way; each of those batches may begin one and end another.
+        conv.ring_rows = conv.history + batch / conv.step + (conv.step > 1 ? DEPTH + 1 : 0);
+        conv.ring_offset = ring_bytes;
+        ring_bytes += padded(conv.ring_rows * conv.ring_stride * isa->element_bytes, LINE);
+    }
+}
+
+double Model::cost() const {
+    return std::accumulate(convs.begin(), convs.end(), 0.0, [](double sum, const Conv& conv) { return sum + conv.cost; });
 }
 
 // Within a panel all whole vectors of every cell row come first, then the half vectors: no load crosses a cache line.
@@ -89,52 +116,64 @@ Matrix Model::pack(const Layout& layout, int per_cell, const Table& table) const
 }
 
 Stream::Stream(const Model& model)
-    : model(model), rings(model.ring_bytes + LINE), maximum(padded(model.reduced, GROUP)), total(maximum.size()) {
+    : model(model),
+      rings(model.ring_bytes + LINE),
+      maximum(padded(model.reduced, GROUP)),
+      total(maximum.size()),
+      squares(model.parts > 2 ? maximum.size() : 0) {
     reset();
 }
 
 void Stream::reset() {
     position = 0;
+    std::fill(std::begin(past), std::end(past), 0.0f);
     std::fill(maximum.begin(), maximum.end(), -INFINITY);
     std::fill(total.begin(), total.end(), 0.0);
+    std::fill(squares.begin(), squares.end(), 0.0);
 }
 
-// Calls copy(row of the ring or nullptr before the first sample, bytes) for all that the convolutions still see.
+// Calls copy(where, bytes that are there, bytes) for all that a stream keeps. Of what lies before the first sample, and
+// of a strided convolution's last row behind its newest input, nothing is there.
 template <class Copy>
-void Stream::each_row(int64_t end, Copy copy) {
-    const int bytes = model.isa->element_bytes;
-    for (const Conv& conv : model.convs)
-        for (int64_t time = end - conv.history; time < end; ++time) {
-            uint8_t* row = rings.data() + conv.ring_offset + time % conv.ring_rows * conv.ring_stride * bytes;
-            copy(time < 0 ? nullptr : row, size_t(conv.in) * bytes);
+void Stream::each_part(int64_t end, Copy copy) {
+    const size_t lag_bytes = 2 * model.lag * sizeof(float), bytes = model.isa->element_bytes;
+    copy(past + 2 * (LAG - model.lag), lag_bytes, lag_bytes);
+    for (const Conv& conv : model.convs) {
+        const int64_t inputs = end / (conv.step / conv.stride), row = inputs / conv.stride, begun = inputs % conv.stride;
+        const size_t whole = conv.in * bytes;
+        for (int64_t time = row - conv.history; time < row + (conv.stride > 1); ++time) {
+            const size_t there = time < 0 ? 0 : time < row ? whole : whole / conv.stride * begun;
+            const size_t slot = time < 0 ? 0 : time % conv.ring_rows;
+            copy(rings.data() + conv.ring_offset + slot * conv.ring_stride * bytes, there, whole);
         }
+    }
+    copy(maximum.data(), model.reduced * sizeof(float), model.reduced * sizeof(float));
+    for (std::vector<double>* sums : {&total, &squares}) {
+        const size_t size = sums->empty() ? 0 : model.reduced * sizeof(double);
+        copy(sums->data(), size, size);
+    }
 }
 
 void Stream::save(uint8_t* state) {
-    each_row(position, [&](const uint8_t* row, size_t bytes) {
-        if (row)
-            std::memcpy(state, row, bytes);
-        else
-            std::memset(state, 0, bytes);
+    each_part(position, [&](const void* from, size_t there, size_t bytes) {
+        if (there) std::memcpy(state, from, there);
+        std::memset(state + there, 0, bytes - there);
         state += bytes;
     });
-    std::memcpy(state, maximum.data(), model.reduced * sizeof(float));
-    std::memcpy(state + model.reduced * sizeof(float), total.data(), model.reduced * sizeof(double));
 }
 
 void Stream::restore(int64_t end, const uint8_t* state) {
-    each_row(end, [&](uint8_t* row, size_t bytes) {
-        if (row) std::memcpy(row, state, bytes);
+    each_part(end, [&](void* to, size_t there, size_t bytes) {
+        if (there) std::memcpy(to, state, there);
         state += bytes;
     });
-    std::memcpy(maximum.data(), state, model.reduced * sizeof(float));
-    std::memcpy(total.data(), state + model.reduced * sizeof(float), model.reduced * sizeof(double));
     position = end;
 }
 
 Desk::Desk(const Model& model)
     : panel(model.panel_rows * model.panel_stride),
       tile(model.tile_size),
+      maps(MAP_PLANES * (LAG + SPAN)),
       zeros(model.widest * sizeof(float) + LINE) {}
 
 }  // namespace wavetell

@@ -12,15 +12,15 @@ typedef float Float8 __attribute__((vector_size(32)));
 typedef float Float4 __attribute__((vector_size(16)));
 typedef int32_t Whole8 __attribute__((vector_size(32)));
 
-template <class V>
-inline V load(const float* from) {
-    V value;
+template <class T>
+inline T load(const void* from) {
+    T value;
     std::memcpy(&value, from, sizeof value);
     return value;
 }
 
-template <class V>
-inline void store(float* to, V value) {
+template <class T>
+inline void store(void* to, T value) {
     std::memcpy(to, &value, sizeof value);
 }
 

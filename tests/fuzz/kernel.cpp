@@ -14,7 +14,9 @@
 
 extern "C" {
 int wavetell_supports(const char* isa);
-void* wavetell_engine(const char* isa, int activation, int taps, int hop, int threads);
+void* wavetell_engine(const char* isa, int activation, int taps, int hop, int parts, int threads);
+void wavetell_map(void* engine, int map);
+void wavetell_stage(void* engine, int in, int out, int kernel, int stride, const float* taps, const float* bias);
 void wavetell_block(void* engine, int in, int out, int dilation, const float* taps1, const float* bias1,
                     const float* taps2, const float* bias2, const float* residual, const float* residual_bias);
 void wavetell_ready(void* engine);
@@ -52,14 +54,29 @@ Floats samples(int count, bool hostile) {
 
 struct Encoder {
     void* engine;
-    int out, hop;
+    int64_t hop, hop_size;
 };
 
 Encoder encoder(const char* isa) {
-    const int taps = between(1, 4), hop = between(1, 200), depth = between(1, 4), threads = between(1, 2);
-    void* engine = wavetell_engine(isa, between(0, 2), taps, hop, threads);
+    const int taps = between(1, 4), depth = between(1, 4), parts = between(2, 3), threads = between(1, 2);
+    std::vector<int> strides(between(0, 3));
+    int hop = between(1, 200);
+    for (int& stride : strides) hop *= stride = between(1, 4);
+    void* engine = wavetell_engine(isa, between(0, 2), taps, hop, parts, threads);
     if (!engine) std::abort();
-    int in = 2, out = 2;
+    int in = 0, out = 0;
+    for (int map = 0; map < 12; ++map)
+        if (map == 0 || between(0, 1)) {
+            wavetell_map(engine, map);
+            in += map == 4 || map == 5 ? 1 : 2;
+        }
+    for (const int stride : strides) {
+        const int kernel = stride * between(1, 3);
+        out = between(1, 20);
+        const Floats weights = values(size_t(kernel) * in * out, 0.3f), bias = values(out, 0.1f);
+        wavetell_stage(engine, in, out, kernel, stride, weights.data(), bias.data());
+        in = out;
+    }
     for (int level = 0; level < depth; ++level, in = out) {
         out = between(1, 20);
         const Floats first = values(size_t(taps) * in * out, 0.3f), second = values(size_t(taps) * out * out, 0.3f);
@@ -69,32 +86,29 @@ Encoder encoder(const char* isa) {
                        mapped ? residual.data() : nullptr, mapped ? bias.data() : nullptr);
     }
     wavetell_ready(engine);
-    return {engine, out, hop};
+    return {engine, hop, int64_t(parts) * out};
 }
 
 // The hops of a stream that is pushed in pieces of random length.
 Floats cut(const Encoder& made, const Floats& iq) {
     void* stream = wavetell_stream(made.engine);
-    Floats maxima, totals;
+    Floats found;
     int64_t position = 0;
     const int64_t count = int64_t(iq.size() / 2);
     while (position < count) {
         const int64_t piece = std::min<int64_t>(count - position, between(0, 700));
         const int64_t hops = (position % made.hop + piece) / made.hop;
-        Floats room(size_t(2 * hops * made.out));
+        Floats room(size_t(hops * made.hop_size));
         const Floats part(iq.begin() + 2 * position, iq.begin() + 2 * (position + piece));
         if (wavetell_push_one(made.engine, stream, part.data(), piece, room.data()) != hops) {
             std::puts("kernel: another number of hops than the samples complete");
             std::exit(1);
         }
-        const auto middle = room.begin() + hops * made.out;
-        maxima.insert(maxima.end(), room.begin(), middle);
-        totals.insert(totals.end(), middle, room.end());
+        found.insert(found.end(), room.begin(), room.end());
         position += piece;
     }
     wavetell_stream_close(stream);
-    maxima.insert(maxima.end(), totals.begin(), totals.end());
-    return maxima;
+    return found;
 }
 
 void try_encoder(const char* isa) {
@@ -109,7 +123,7 @@ void try_encoder(const char* isa) {
     for (int pushes = between(0, 4); pushes; --pushes) {
         const int count = between(0, 300);
         const Floats hostile = samples(count, true);
-        Floats room(size_t(2 * (count / made.hop + 1) * made.out));
+        Floats room(size_t((count / made.hop + 1) * made.hop_size));
         wavetell_push_one(made.engine, stream, hostile.data(), count, room.data());
         if (between(0, 3) == 0) wavetell_reset(stream);
     }

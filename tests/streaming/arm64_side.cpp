@@ -1,6 +1,6 @@
 // The kernel's C interface behind stdin and stdout, so that a test can use it on a processor that qemu imitates.
 //
-//     arm64_side engine      shape, blocks, then pushes -> the hops of each push, at the end every stream's state
+//     arm64_side engine      shape, maps, stages, blocks, then pushes -> the hops of each push, at the end every stream's state
 //     arm64_side describe    samples -> features
 //     arm64_side machine     a kernel matrix -> coefficients
 //
@@ -16,13 +16,15 @@ struct Work {
     void* stream;
     const float* iq;
     int64_t samples;
-    float *maximum, *total;
+    float* hops;
 };
 
 extern "C" {
 int wavetell_supports(const char* isa);
 double wavetell_check(const char* isa);
-void* wavetell_engine(const char* isa, int activation, int taps, int hop, int threads);
+void* wavetell_engine(const char* isa, int activation, int taps, int hop, int parts, int threads);
+void wavetell_map(void* engine, int map);
+void wavetell_stage(void* engine, int in, int out, int kernel, int stride, const float* taps, const float* bias);
 void wavetell_block(void*, int, int, int, const float*, const float*, const float*, const float*, const float*, const float*);
 void wavetell_ready(void* engine);
 void* wavetell_stream(void* engine);
@@ -51,11 +53,18 @@ void write(const std::vector<T>& values) {
 }
 
 void engine() {
-    const auto about = read<int64_t>(8);  // activation, taps, hop, threads, reduced, blocks, streams, bytes of a state
-    const int64_t taps = about[1], hop = about[2], reduced = about[4];
-    void* const engine = wavetell_engine("neon", about[0], taps, hop, about[3]);
+    // activation, taps, hop, parts of a hop, threads, reduced, maps, stages, blocks, streams, bytes of a state
+    const auto about = read<int64_t>(11);
+    const int64_t taps = about[1], hop = about[2], parts = about[3], hop_size = parts * about[5];
+    void* const engine = wavetell_engine("neon", about[0], taps, hop, parts, about[4]);
     if (!engine) std::exit(2);
-    for (int64_t i = 0; i < about[5]; ++i) {
+    for (int64_t i = 0; i < about[6]; ++i) wavetell_map(engine, number());
+    for (int64_t i = 0; i < about[7]; ++i) {
+        const int64_t in = number(), out = number(), kernel = number(), stride = number();
+        const auto weights = read<float>(kernel * in * out), bias = read<float>(out);
+        wavetell_stage(engine, in, out, kernel, stride, weights.data(), bias.data());
+    }
+    for (int64_t i = 0; i < about[8]; ++i) {
         const int64_t in = number(), out = number(), dilation = number(), widens = number();
         const auto taps1 = read<float>(taps * in * out), bias1 = read<float>(out);
         const auto taps2 = read<float>(taps * out * out), bias2 = read<float>(out);
@@ -65,8 +74,8 @@ void engine() {
     }
     wavetell_ready(engine);
     std::vector<void*> streams;
-    std::vector<int64_t> seen(about[6]);
-    for (int64_t i = 0; i < about[6]; ++i) streams.push_back(wavetell_stream(engine));
+    std::vector<int64_t> seen(about[9]);
+    for (int64_t i = 0; i < about[9]; ++i) streams.push_back(wavetell_stream(engine));
     for (int64_t together; (together = number()) > 0;) {
         std::vector<std::vector<float>> iq, hops;
         std::vector<Work> work;
@@ -75,9 +84,8 @@ void engine() {
             const int64_t completed = (seen[stream] % hop + samples) / hop;
             seen[stream] += samples;
             iq.push_back(read<float>(2 * samples));
-            hops.emplace_back(2 * completed * reduced);
-            float* const room = hops.back().data();
-            work.push_back({streams[stream], iq.back().data(), samples, room, room + completed * reduced});
+            hops.emplace_back(completed * hop_size);
+            work.push_back({streams[stream], iq.back().data(), samples, hops.back().data()});
         }
         for (size_t i = 0; i < work.size(); ++i) work[i].iq = iq[i].data();
         if (together == 1)
@@ -87,7 +95,7 @@ void engine() {
         for (const auto& part : hops) write(part);
     }
     for (void* stream : streams) {
-        std::vector<uint8_t> state(about[7]);
+        std::vector<uint8_t> state(about[10]);
         wavetell_save(stream, state.data());
         write(state);
     }

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from streaming.features import COUNT, describe_in_numpy
-from streaming.shape import Activation, EncoderShape
-from streaming.weights import folded
+from streaming.maps import InputMap, longest_lag
+from streaming.shape import Activation, EncoderShape, StridedStage
+from streaming.weights import folded, folded_stages
 from tests.require import ROOT, need_program
 from tests.streaming.reference import cut, encoder_of, error, features, hops_of, noise
 from training.heads.machine import sklearn_machine
@@ -24,6 +25,14 @@ SHAPES = [
     SMALL,
     EncoderShape(activation="relu", kernel=2, channels=5, depth=4, reduced=7),
     EncoderShape(activation="softplus", channels=13, depth=2, reduced=9),
+    EncoderShape(
+        channels=24,
+        depth=2,
+        reduced=20,
+        pooling="max+mean+deviation",
+        maps=get_args(InputMap),
+        stages=(StridedStage(20, 10, 5), StridedStage(9, 4, 2)),
+    ),
 ]
 HOP = 50
 
@@ -65,14 +74,18 @@ def whole(*values):
 
 
 def push(arm64, shape, groups, threads=1, streams=1):
-    """The hops (n, 2, reduced) of every stream, and their states; a group of pushes is one call."""
+    """The hops (n, 2 or 3, reduced) of every stream, and their states; a group of pushes is one call."""
     encoder = encoder_of(shape)
-    blocks = folded(encoder)
-    history = [c.history * c.taps.shape[1] for block in blocks for c in (block.conv1, block.conv2)]
-    state = 4 * sum(history) + 12 * shape.reduced
+    stages, blocks, maps = folded_stages(encoder), folded(encoder), shape.maps or ("iq",)
+    cached = sum(conv.cached for conv in [*stages, *(c for b in blocks for c in (b.conv1, b.conv2))])
+    per_hop = 3 if "deviation" in shape.pooling else 2
+    state = 8 * longest_lag(shape.maps) + 4 * cached + (8 * per_hop - 4) * shape.reduced
     activation = get_args(Activation).index(shape.activation)
-    about = (activation, shape.kernel, HOP, threads, shape.reduced, len(blocks), streams, state)
-    parts = [whole(*about)]
+    about = (activation, shape.kernel, HOP, per_hop, threads, shape.reduced)
+    parts = [whole(*about, len(maps), len(stages), len(blocks), streams, state)]
+    parts.append(whole(*map(get_args(InputMap).index, maps)))
+    for conv, stage, c_in in zip(stages, shape.stages, shape.inputs, strict=False):
+        parts += [whole(c_in, stage.channels, stage.kernel, stage.stride), conv.taps, conv.bias]
     for block, (c_in, c_out, dilation) in zip(blocks, shape.blocks, strict=True):
         parts += [whole(c_in, c_out, dilation, block.residual is not None)]
         parts += [
@@ -91,9 +104,8 @@ def push(arm64, shape, groups, threads=1, streams=1):
     for stream, samples in (each for group in groups for each in group):
         count = (seen[stream] % HOP + len(samples)) // HOP
         seen[stream] += len(samples)
-        values = np.frombuffer(out, np.float32, 2 * count * shape.reduced, place)
-        values = values.reshape(2, count, shape.reduced)
-        found[stream].append(values.transpose(1, 0, 2))
+        values = np.frombuffer(out, np.float32, per_hop * count * shape.reduced, place)
+        found[stream].append(values.reshape(count, per_hop, shape.reduced))
         place += values.nbytes
     assert len(out) == place + streams * state
     return [np.concatenate(hops) for hops in found], out[place:]
@@ -103,9 +115,11 @@ def push(arm64, shape, groups, threads=1, streams=1):
 def test_the_encoder_on_arm64_is_conv1d(arm64, shape):
     x = noise(400)
     (found,), _ = push(arm64, shape, [[(0, x)]])
-    maximum, total, _ = hops_of(features(encoder_of(shape), x), HOP)
+    maximum, total, scatter = hops_of(features(encoder_of(shape), x), HOP // shape.stride)
     assert error(found[:, 0], maximum) < 1e-6
     assert error(found[:, 1], total) < 1e-6
+    if "deviation" in shape.pooling:
+        assert error(found[:, 2], scatter) < 1e-5
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)

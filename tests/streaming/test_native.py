@@ -18,7 +18,7 @@ from streaming.bundle import load_bundle
 from streaming.encoder import Encoder
 from streaming.engine import open_engine
 from streaming.errors import BackendError
-from streaming.shape import EncoderShape
+from streaming.shape import CHEAP, EncoderShape, StridedStage
 from streaming.weights import folded
 from tests.require import ROOT, need
 from tests.streaming.reference import (
@@ -38,26 +38,50 @@ from training.pretraining.canonical import round_weights
 PAPER = EncoderShape()
 SMALL = EncoderShape(depth=3)
 ODD = EncoderShape(channels=11, depth=2, reduced=19, kernel=2, activation="softplus")
+STRIDED = EncoderShape(  # no stage has whole groups of eight channels
+    channels=9,
+    depth=1,
+    reduced=21,
+    pooling="max+mean+deviation",
+    maps=("iq", "level", "increment", "fourth", "delay16"),
+    stages=(StridedStage(20, 4, 2), StridedStage(9, 10, 5)),
+)
 LENGTH = 1500
 NATIVE = ["portable", "avx2", "avx512", "avx512bf16", "amx-emulated", "amx"]
 cuts = st.sets(st.integers(1, LENGTH - 1), max_size=20)
 
 
 @pytest.mark.parametrize("how", NATIVE)
-@pytest.mark.parametrize("shape", [SMALL, ODD], ids=str)
+@pytest.mark.parametrize("shape", [SMALL, ODD, STRIDED, CHEAP], ids=str)
 @settings(max_examples=8, deadline=None)
 @given(cuts=cuts)
 def test_every_cut_gives_the_same_bits(how, shape, cuts):
-    engine = engine_of(how, shape)
+    engine = engine_of(how, shape, math.lcm(100, shape.stride))
     x = noise(LENGTH)
     whole, pieces = engine.stream(), engine.stream()
     assert np.array_equal(joined([whole.push(x)]), joined([pieces.push(piece) for piece in cut(x, cuts)]))
     assert whole.save() == pieces.save()
 
 
+@pytest.mark.parametrize("how", NATIVE)
+@pytest.mark.parametrize("shape", [ODD, STRIDED], ids=str)
+@settings(max_examples=8, deadline=None)
+@given(at=st.integers(1, LENGTH - 1))
+def test_a_restored_stream_gives_the_same_bits(how, shape, at):
+    engine = engine_of(how, shape)
+    x = noise(LENGTH)
+    whole, first, second = engine.stream(), engine.stream(), engine.stream()
+    second.push(noise(321, seed=4))
+    hops = [first.push(x[:at])]
+    second.restore(first.save())
+    assert second.save() == first.save()
+    assert np.array_equal(joined([whole.push(x)]), joined([*hops, second.push(x[at:])]))
+    assert whole.save() == second.save()
+
+
 @pytest.mark.parametrize("kept", [None, "blocks.1.conv2.v", "residual.weight"])
 @pytest.mark.parametrize("how", EXACT[1:])
-@pytest.mark.parametrize("shape", [SMALL, ODD, EncoderShape(channels=33, depth=2)], ids=str)
+@pytest.mark.parametrize("shape", [SMALL, ODD, STRIDED, EncoderShape(channels=33, depth=2)], ids=str)
 def test_weights_read_as_bfloat16_give_the_bits_of_float32(shape, how, kept):
     """A push of one sample reads them so, a longer one does not; other weights are never rounded."""
     encoder = Encoder(shape)
@@ -72,7 +96,7 @@ def test_weights_read_as_bfloat16_give_the_bits_of_float32(shape, how, kept):
     assert np.array_equal(found, joined([singly.push(x[i : i + 1]) for i in range(400)]))
     assert np.array_equal(found, joined([pairs.push(x[i : i + 2]) for i in range(0, 400, 2)]))
     assert whole.save() == singly.save() == pairs.save()
-    assert error(found[:, 0], hops_of(features(encoder, x), 100)[0]) < 1e-6
+    assert error(found[:, 0], hops_of(features(encoder, x), 100 // shape.stride)[0]) < 1e-6
 
 
 def test_the_shipped_models_weights_are_bfloat16():
@@ -109,7 +133,7 @@ def test_a_push_of_wrong_arguments_is_refused():
 
 
 @pytest.mark.parametrize(
-    "shape", [PAPER, ODD, EncoderShape(channels=33, depth=2, activation="relu")], ids=str
+    "shape", [PAPER, ODD, STRIDED, EncoderShape(channels=33, depth=2, activation="relu")], ids=str
 )
 def test_avx2_and_avx512_give_the_same_bits(shape):
     x = noise(LENGTH)
@@ -121,10 +145,11 @@ def test_avx2_and_avx512_give_the_same_bits(shape):
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("how", ["avx512", "avx512bf16", "portable"])
+@pytest.mark.parametrize("shape", [SMALL, STRIDED], ids=str)
 @settings(max_examples=5, deadline=None)
 @given(data=st.data())
-def test_a_stream_among_others_has_the_bits_it_has_alone(how, threads, data):
-    alone, together = engine_of(how, SMALL), engine_of(how, SMALL, threads=threads)
+def test_a_stream_among_others_has_the_bits_it_has_alone(how, shape, threads, data):
+    alone, together = engine_of(how, shape), engine_of(how, shape, threads=threads)
     signals = [noise(LENGTH, seed) for seed in range(data.draw(st.integers(1, 7)))]
     streams = [together.stream() for _ in signals]
     pieces = [cut(signal, data.draw(cuts)) for signal in signals]
@@ -138,8 +163,9 @@ def test_a_stream_among_others_has_the_bits_it_has_alone(how, threads, data):
 
 
 @pytest.mark.parametrize("how", ["avx512", "avx512bf16"])
-def test_a_stream_split_over_two_threads_has_the_same_bits(how):
-    one, two = (engine_of(how, PAPER, threads=threads).stream() for threads in (1, 2))
+@pytest.mark.parametrize("shape", [PAPER, CHEAP], ids=["paper", "cheap"])
+def test_a_stream_split_over_two_threads_has_the_same_bits(how, shape):
+    one, two = (engine_of(how, shape, 400, threads=threads).stream() for threads in (1, 2))
     x = noise(20_000)
     pieces = cut(x, [1, 101, 140, 165, 1189, 5285])
     for piece in pieces:
@@ -148,10 +174,11 @@ def test_a_stream_split_over_two_threads_has_the_same_bits(how):
 
 
 @pytest.mark.parametrize("how", ["avx512bf16", "amx-emulated", "amx"])
-def test_bfloat16_stays_near_float32(how):
+@pytest.mark.parametrize("shape", [PAPER, CHEAP], ids=["paper", "cheap"])
+def test_bfloat16_stays_near_float32(how, shape):
     x = noise(LENGTH)
-    maximum, total, _ = hops_of(features(encoder_of(PAPER), x), 100)
-    found = joined([engine_of(how, PAPER).stream().push(x)])
+    maximum, total, _ = hops_of(features(encoder_of(shape), x), 400 // shape.stride)
+    found = joined([engine_of(how, shape, 400).stream().push(x)])
     assert error(found[:, 0], maximum) < 1e-2
     assert error(found[:, 1], total) < 1e-2
 

@@ -14,6 +14,7 @@ from streaming.maps import InputMap, channels, expand, longest_lag
 from streaming.shape import CHEAP, EncoderShape, StridedStage
 from streaming.window import Window
 from tests.streaming.reference import (
+    EXACT,
     cut,
     encoder_of,
     engine_of,
@@ -46,7 +47,7 @@ SHAPES = [
     EncoderShape(channels=5, depth=1, reduced=3, stages=(StridedStage(3, 4, 1), StridedStage(5, 32, 16))),
     EncoderShape(channels=4, depth=1, reduced=4, maps=("level",), stages=STAGES, pooling="mean+deviation"),
 ]
-BACKENDS = ["torch"]
+BACKENDS = EXACT
 every_backend = pytest.mark.parametrize("how", BACKENDS)
 cuts = st.sets(st.integers(1, LENGTH - 1), max_size=30)
 

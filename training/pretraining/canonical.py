@@ -90,7 +90,8 @@ def round_weights(encoder: Encoder) -> None:
     """Round every weight before the linear layer to the nearest bfloat16."""
     for module in encoder.modules():
         if isinstance(module, CausalConv):
-            taps = module.weight().permute(2, 1, 0).bfloat16().float()  # (C_out, C_in, k)
+            taps = module.weight().reshape(module.kernel, -1, len(module.v))  # (k, C_in, C_out)
+            taps = taps.permute(2, 1, 0).bfloat16().float()
             module.v.copy_(taps)
             module.g.copy_(taps.norm(dim=(1, 2)))
         elif isinstance(module, CausalBlock) and module.residual is not None:
