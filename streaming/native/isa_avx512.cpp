@@ -25,17 +25,15 @@ struct Vectors {
     static Half add(Half sum, Half weights, Wide cell) { return sum + weights * _mm512_castps512_ps256(cell); }
 };
 
-int width(int out) { return out % 40 == 0 ? 40 : 16; }
-int block(int width) { return width == 40 ? 8 : 14; }
-Multiply multiply(int width) { return width == 40 ? multiply_up_to<Vectors, 40, 8> : multiply_up_to<Vectors, 16, 14>; }
-
-int width_of_one(int out) { return out % 160 == 0 ? 160 : width(out); }
+int width_of_one(int out) { return out % 160 == 0 ? 160 : wide_width(out); }
 Multiply one(int width) {
     if (width == 160) return multiply_one<Vectors, 160>;
+    if (width == 48) return multiply_one<Vectors, 48>;
+    if (width == 32) return multiply_one<Vectors, 32>;
     return width == 40 ? multiply_one<Vectors, 40> : multiply_one<Vectors, 16>;
 }
 
-const Isa isa = {"avx512", 4, 1, Vectors::LANES, block, {width, multiply}, {width_of_one, one}, run_stage<Float32>};
+const Isa isa = {"avx512", 4, 1, Vectors::LANES, wide_block, {wide_width, wide_multiply<Vectors>}, {width_of_one, one}, run_stage<Float32>};
 
 }  // namespace
 

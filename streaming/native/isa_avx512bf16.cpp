@@ -33,10 +33,7 @@ struct Rounded : BFloat16 {
     static Group from(Float8 x) { return (Group)_mm256_cvtneps_pbh((__m256)x); }
 };
 
-int width(int out) { return out % 40 == 0 ? 40 : 16; }
-int block(int width) { return width == 40 ? 8 : 14; }
-Multiply multiply(int width) { return width == 40 ? multiply_up_to<Vectors, 40, 8> : multiply_up_to<Vectors, 16, 14>; }
-const Isa isa = {"avx512bf16", 2, 1, Vectors::LANES, block, {width, multiply}, {}, run_stage<Rounded>};
+const Isa isa = {"avx512bf16", 2, 1, Vectors::LANES, wide_block, {wide_width, wide_multiply<Vectors>}, {}, run_stage<Rounded>};
 
 }  // namespace
 

@@ -83,5 +83,15 @@ void multiply_up_to(int rows, const float* start, long start_stride, float* tile
         multiply_up_to<Vectors, WIDTH, R - 1>(rows, start, start_stride, tile, panel, stride, weights, depth);
 }
 
+// For 32 registers of 16 lanes: as many columns as there are whole panels of, for each cell of a row is then read once.
+inline int wide_width(int out) { return out % 40 == 0 ? 40 : out % 48 == 0 ? 48 : out % 32 == 0 ? 32 : 16; }
+inline int wide_block(int width) { return width == 16 ? 14 : width == 32 ? 12 : 8; }
+template <class Vectors>
+Multiply wide_multiply(int width) {
+    if (width == 40) return multiply_up_to<Vectors, 40, 8>;
+    if (width == 48) return multiply_up_to<Vectors, 48, 8>;
+    return width == 32 ? multiply_up_to<Vectors, 32, 12> : multiply_up_to<Vectors, 16, 14>;
+}
+
 }  // namespace
 }  // namespace wavetell

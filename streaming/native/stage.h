@@ -15,7 +15,6 @@ namespace {
 
 typedef double Double8 __attribute__((vector_size(64)));
 typedef uint32_t Cell8 __attribute__((vector_size(32)));
-typedef uint32_t Line __attribute__((vector_size(64)));
 typedef uint16_t Short8 __attribute__((vector_size(16)));
 
 struct Float32 {
@@ -216,7 +215,10 @@ class Stage {
 
     // In whole cache lines: panels and rings have room for what runs over.
     static void copy(long count, uint8_t* to, const uint8_t* from) {
-        for (long at = 0; at < count * BYTES; at += sizeof(Line)) store(to + at, load<Line>(from + at));
+        for (long at = 0; at < count * BYTES; at += LINE) {
+            const Cell8 low = load<Cell8>(from + at), high = load<Cell8>(from + at + LINE / 2);
+            store(to + at, low), store(to + at + LINE / 2, high);
+        }
     }
 
     // Ask for what the next convolution's older taps will see: the rings of many streams are larger than the caches.
