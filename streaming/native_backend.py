@@ -42,7 +42,7 @@ class NativeStream(Stream):
             if count < 0:
                 raise not_finite(samples)
             self._position += size
-            return engine.taken(0, count) if count else engine.none
+            return engine.taken(0, count)
 
     def completes(self, samples: int) -> int:
         """How many hops so many samples will complete."""
@@ -121,19 +121,18 @@ class NativeEngine(Engine):
             counts = [
                 stream.completes(samples.size) for stream, (_, samples) in zip(streams, work, strict=True)
             ]
-            room, done = self.room(sum(counts)), 0
-            parts = (Work * len(work))()
-            for part, stream, (_, samples), count in zip(parts, streams, work, counts, strict=True):
-                part.stream, part.iq, part.samples = stream.handle, samples.tobytes(), samples.size
-                part.hops = room + 4 * done * self.parts * self.shape.reduced
-                done += count
-            bad = library().wavetell_push(self.handle, parts, len(work))
+            ends = list(accumulate(counts, initial=0))
+            room, size = self.room(ends[-1]), 4 * self.parts * self.shape.reduced
+            parts = [
+                (stream.handle, samples.tobytes(), samples.size, room + done * size)
+                for stream, (_, samples), done in zip(streams, work, ends, strict=False)
+            ]
+            bad = library().wavetell_push(self.handle, (Work * len(work))(*parts), len(work))
             if bad >= 0:
                 raise not_finite(work[bad][1])
             for stream, (_, samples) in zip(streams, work, strict=True):
                 stream._position += samples.size
-            ends = accumulate(counts)
-            return [self.taken(end - count, count) for end, count in zip(ends, counts, strict=True)]
+            return [self.taken(done, count) for done, count in zip(ends, counts, strict=False)]
 
     def room(self, hops: int) -> int:
         """The address where the kernel can write so many hops."""
@@ -145,7 +144,7 @@ class NativeEngine(Engine):
 
     def taken(self, first: int, count: int) -> Hops:
         """The hops that the kernel has written."""
-        return Hops(*self.hops[first : first + count].transpose(1, 0, 2).copy())
+        return Hops(*self.hops[first : first + count].transpose(1, 0, 2).copy()) if count else self.none
 
     def __del__(self) -> None:
         if getattr(self, "handle", None):
