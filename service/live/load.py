@@ -10,16 +10,50 @@ A recording that is read as fast as it goes waits, so its answers have no limit 
 import time
 from collections import deque
 from collections.abc import Collection
+from typing import NamedTuple
 
-from streaming.band.pipeline import ANSWERS, BandPipeline
+from streaming.band.pipeline import BandPipeline
 
 RECENT_S = 10.0  # what the real-time factor is taken over
 STEP_S = 0.1  # between two looks at the load
 BUSY = 0.8  # of the engine's time that may be used: the rest is for readers, requests and what comes at once
 LEAST = 0.02  # share of a stream
-LATE_S = 0.03  # from a block's arrival to its answers: later, there is too much work
-LESS, MORE = 0.7, 1.1  # times the share, each step
+LATE_S = 0.06  # from a block's arrival to its answers: later, there is too much work
+LESS, MORE = 0.8, 1.2  # times the share, each step
 SMOOTH = 0.3  # part of a mean that is the newest step's
+
+
+class Spent(NamedTuple):
+    """Processor time of a pipeline, and what it went into."""
+
+    answers_s: float = 0.0
+    judge_s: float = 0.0
+    answered: float = 0
+    judged: float = 0
+
+    @classmethod
+    def by(cls, pipeline: BandPipeline) -> "Spent":
+        """So far."""
+        stages, attention = pipeline.stages, pipeline.attention
+        return cls(
+            stages["embedding"] + stages["head"], stages["judge"], attention.answered, attention.judged
+        )
+
+    def since(self, before: "Spent") -> "Spent":
+        """What was added."""
+        return Spent(*(now - then for now, then in zip(self, before, strict=True)))
+
+
+class Price:
+    """What one of a kind costs, in the mean of late."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def add(self, seconds: float, count: float) -> None:
+        """So many took so long."""
+        if count:
+            self.seconds += (seconds / count - self.seconds) * (SMOOTH if self.seconds else 1.0)
 
 
 class Load:
@@ -29,9 +63,9 @@ class Load:
         self._recent: deque[tuple[float, float, float]] = deque()  # when, seconds of signal, seconds of work
         self._looked = time.monotonic()
         self._worked_s = self._late_s = 0.0  # since then: work that cannot wait, and the latest block
-        self._spent: dict[BandPipeline, tuple[float, float]] = {}  # on answers so far, and how many
+        self._spent: dict[BandPipeline, Spent] = {}  # so far
         self._other = 0.0  # share of all other work
-        self._price_s = 0.0
+        self._answer, self._judgement = Price(), Price()
         self._part = 1.0  # of what is left that is given to answers
 
     @property
@@ -58,26 +92,14 @@ class Load:
         passed_s = now - self._looked
         if passed_s < STEP_S:
             return
-        spent_s, answers = self._answers(live)
-        if answers:
-            self._price_s += (spent_s / answers - self._price_s) * (SMOOTH if self._price_s else 1.0)
-        self._other += SMOOTH * ((self._worked_s - spent_s) / passed_s - self._other)
+        spent, self._spent = self._spent, {pipeline: Spent.by(pipeline) for pipeline in live}
+        newest = [now.since(spent.get(pipeline, Spent())) for pipeline, now in self._spent.items()]
+        self._answer.add(sum(one.answers_s for one in newest), sum(one.answered for one in newest))
+        self._judgement.add(sum(one.judge_s for one in newest), sum(one.judged for one in newest))
+        other_s = self._worked_s - sum(one.answers_s + one.judge_s for one in newest)
+        self._other += SMOOTH * (other_s / passed_s - self._other)
         self._part = max(LEAST, self._part * LESS) if self._late_s > LATE_S else min(1.0, self._part * MORE)
         self._looked, self._worked_s, self._late_s = now, 0.0, 0.0
-        for pipeline in live if self._price_s else ():
+        for pipeline in live if self._answer.seconds else ():
             share = self._part * (BUSY - self._other) / len(live)
-            pipeline.attention.afford(max(LEAST, share), self._price_s)
-
-    def _answers(self, live: Collection[BandPipeline]) -> tuple[float, float]:
-        """Seconds that answers took since this was last asked, and how many there were."""
-        before = self._spent
-        self._spent = {
-            pipeline: (sum(pipeline.stages[stage] for stage in ANSWERS), pipeline.attention.paid)
-            for pipeline in live
-        }
-        changes = [
-            (now - then, paid - earlier)
-            for pipeline, (now, paid) in self._spent.items()
-            for then, earlier in [before.get(pipeline, (0.0, 0.0))]
-        ]
-        return sum(spent for spent, _ in changes), sum(count for _, count in changes)
+            pipeline.attention.afford(max(LEAST, share), self._answer.seconds, self._judgement.seconds)

@@ -1,12 +1,12 @@
 """Attention: which questions are answered, and when. What is left out by choice is thinned, and counted.
 
-    credit(t) = min(BURST_S, credit + share dt),    an answer costs `price_s`, a judgement a part of that
+    credit(t) = min(BURST_S, credit + share dt),    an answer or a judgement costs its price
 
 `share` is the part of a processor that answers may take, without limit where nothing has to keep up. While
 there is no credit questions wait, so that many at once do not delay all. First come emissions that were never
-answered, which may also run into debt, then those that were passed over most often. What waits for too long,
-or until the emission has a newer question, is thinned. Time is that of the signal, so what is thinned does
-not depend on how the stream is cut into blocks.
+answered, which may also run into debt, then those that were passed over most often. What has become old, or
+is replaced by a newer question of its emission, is thinned. Time is that of the signal, so what is thinned
+does not depend on how the stream is cut into blocks.
 """
 
 import math
@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 from streaming.band.evidence import Question
 
-BURST_S = 0.02  # of the processor that may be saved up, so that several can be answered at once
-DEBT_S = 0.04  # that emissions never answered may owe
-WAIT_S, NEW_WAIT_S = 0.02, 0.25  # of signal that a question may wait, and one of an emission never answered
-JUDGED = 0.4  # of an answer that a judgement costs
+BURST_S = 0.012  # of the processor that may be saved up, so that several can be answered at once
+DEBT_S = 0.024  # that emissions never answered may owe
+OLD_S, NEW_OLD_S = 0.03, 0.25  # of signal since its end: then a question no longer waits; one never answered
+SAVED_S = BURST_S / 2  # of these that judgements must leave for answers
 MOST = 1024  # emissions that are remembered
 
 
@@ -26,7 +26,7 @@ class Waiting:
     """A question that was not answered at once."""
 
     question: Question
-    since_s: float
+    end_s: float
 
 
 class Attention:
@@ -34,7 +34,7 @@ class Attention:
 
     def __init__(self) -> None:
         self.share = math.inf  # of a processor
-        self.price_s = 0.0  # of an answer
+        self.price_s = self.judged_price_s = 0.0  # of an answer, and of a judgement
         self.answered = self.thinned = 0  # questions
         self.judged = self.unjudged = 0  # suspected changes that were looked at, or left out
         self._credit = 0.0
@@ -42,14 +42,9 @@ class Attention:
         self._passed: dict[int, int] = {}  # how often an emission was passed over since its last answer
         self._waiting: dict[int, Waiting] = {}
 
-    @property
-    def paid(self) -> float:
-        """Answers and judgements so far, in prices of an answer."""
-        return self.answered + JUDGED * self.judged
-
-    def afford(self, share: float, price_s: float) -> None:
-        """From here on answers may take this share of a processor, at this price."""
-        self.share, self.price_s = share, price_s
+    def afford(self, share: float, price_s: float, judged_price_s: float) -> None:
+        """From here on answers and judgements may take this share of a processor, at these prices."""
+        self.share, self.price_s, self.judged_price_s = share, price_s, judged_price_s
 
     def advance(self, at_s: float) -> None:
         """The stream is at this second."""
@@ -60,30 +55,31 @@ class Attention:
     def judges(self) -> bool:
         """Whether a suspected change may be judged now."""
         if math.isfinite(self.share):
-            if self._credit <= 0:
+            if self._credit <= SAVED_S:
                 self.unjudged += 1
                 return False
-            self._credit -= JUDGED * self.price_s
+            self._credit -= self.judged_price_s
         self.judged += 1
         return True
 
-    def choose(self, questions: list[Question]) -> list[Question]:
+    def choose(self, questions: list[Question], rate_hz: float) -> list[Question]:
         """Those that are answered now, in the order in which they were raised."""
         if not math.isfinite(self.share):
             return self.choose_all(questions)
         for question in questions:
             self._pass_over(question.emission)
-            self._waiting[question.emission] = Waiting(question, self.at_s)
+            self._waiting[question.emission] = Waiting(question, question.end / rate_hz)
         while len(self._waiting) > MOST:
             self._pass_over(next(iter(self._waiting)))
-        order = sorted(self._waiting, key=lambda number: -self._passed.get(number, MOST))
+        newest_first = reversed(self._waiting)
+        order = sorted(newest_first, key=lambda number: -self._passed.get(number, MOST))
         serve = [number for number in order if self._pays(number)]
         chosen = [one.question for number, one in list(self._waiting.items()) if number in serve]
         for question in chosen:
             del self._waiting[question.emission]
             self._answer(question)
         for number, one in list(self._waiting.items()):
-            if self.at_s - one.since_s >= (WAIT_S if number in self._passed else NEW_WAIT_S):
+            if self.at_s - one.end_s > (OLD_S if number in self._passed else NEW_OLD_S):
                 self._pass_over(number)
         return chosen
 

@@ -28,8 +28,7 @@ from streaming.prediction import Prediction
 from streaming.projection import Rows
 
 MOST_EMISSIONS = 1024  # whose evidence is kept
-ANSWERS = ("judge", "embedding", "head")  # the stages that attention has a budget for
-STAGES = ("front end", "evidence", *ANSWERS, "reports")
+STAGES = ("front end", "evidence", "judge", "embedding", "head", "reports")
 
 
 class BandPipeline:
@@ -126,7 +125,7 @@ class BandPipeline:
         """What a tick gives: silences, and answers to the questions that get attention."""
         self.attention.advance(self.band.at_s)
         found, questions = self._hear(items, block)
-        return self._named(found, self.attention.choose(questions), block)
+        return self._named(found, self.attention.choose(questions, block.rate_hz), block)
 
     def _answer_all(self, items: list[Item], block: Block) -> list[Prediction]:
         """What is left gives, as the stream ends or goes on elsewhere."""

@@ -134,7 +134,10 @@ void Follower::begin() {
         if (track.kind != STEADY) continue;
         double below = 0.0;
         long size = 0;
-        for (long k = 0; k < bins; ++k) below += track.mask[k] ? track.floor[k] : 0.0, size += track.mask[k];
+        for (long k = 0; k < bins; k += EIGHT) {
+            if (!eight(track.mask + k)) continue;
+            for (long j = k; j < k + EIGHT; ++j) below += track.mask[j] ? track.floor[j] : 0.0, size += track.mask[j];
+        }
         sure[i] = rules.heard * below / std::sqrt(rules.freedom * double(size));
     }
 }
@@ -290,7 +293,6 @@ Follower open_follower(BandDesk& desk, const FollowRules& rules, long bins, Foll
     follower.hot = follower.free + bins, follower.around = follower.hot + bins, follower.none = follower.around + bins;
     follower.claims = follower.none + bins, follower.grown = follower.claims + bins;
     follower.heard = follower.grown + count * bins;
-    follower.begin();
     return follower;
 }
 
@@ -300,6 +302,7 @@ Follower open_follower(BandDesk& desk, const FollowRules& rules, long bins, Foll
 long follow(BandDesk& desk, const FollowRules& rules, const double* looks, const uint8_t* hot, long n, long bins,
             const double* floor, Followed* tracks, long count, long at, double* sum, uint8_t* held, uint8_t* fresh) {
     Follower follower = open_follower(desk, rules, bins, tracks, count);
+    follower.begin();
     for (long i = 0; i < n; ++i) {
         if (follower.look(looks + i * bins, floor, hot + i * bins, at + i, fresh)) return -1 - i;
         follower.settle(looks + i * bins, sum, held);
