@@ -1,14 +1,16 @@
 """Births: what began together was watched for some looks, and is parted into emissions here."""
 
+from functools import cached_property
+
 import numpy as np
 
 from streaming.band.floor import Floor
 from streaming.band.lobes import (
     WEAK,
+    Heard,
     Lobe,
     are_tones,
     bins_of,
-    comparisons,
     find_lobes,
     group,
     rise_together,
@@ -17,9 +19,38 @@ from streaming.band.lobes import (
 from streaming.band.regions import runs, widened
 from streaming.band.roll import Find, Roll
 from streaming.band.track import WATCH, Birth, Recent, Track
-from streaming.block import Samples
 
 JOINED_DB = 10.0  # SNR from which on a track may get a second tone
+
+
+class Onset:
+    """A birth that is resolved: what is heard of it, and the strongest lobes of tracks, computed once."""
+
+    def __init__(self, birth: Birth, recent: Recent) -> None:
+        self.birth, self.recent = birth, recent
+        self._strongest: dict[int, Lobe | None] = {}
+
+    @cached_property
+    def heard(self) -> Heard:
+        """Since it began."""
+        return Heard(self.recent(self.birth.begin, self.birth.last + 1), len(self.birth.mask))
+
+    @cached_property
+    def earlier(self) -> Heard:
+        """From some looks before on."""
+        begin = max(0, self.birth.begin - WATCH)
+        return Heard(self.recent(begin, self.birth.last + 1), len(self.birth.mask))
+
+    def strongest(self, track: Track) -> Lobe | None:
+        """The strongest lobe of a track, if it has one."""
+        if track.number not in self._strongest:
+            lobes = find_lobes(np.where(track.mask, track.excess, 0.0), runs(track.mask))
+            self._strongest[track.number] = lobes[0] if lobes else None
+        return self._strongest[track.number]
+
+    def changed(self, track: Track) -> None:
+        """A track has other bins now."""
+        self._strongest.pop(track.number, None)
 
 
 class Births:
@@ -30,16 +61,15 @@ class Births:
 
     def resolve(self, birth: Birth, at: int) -> list[Track]:
         """The new tracks; what is another tone, or a product, of one that is followed becomes none."""
-        floor, bins = self.floor.level, len(birth.mask)
+        floor, onset = self.floor.level, Onset(birth, self.recent)
         excess = np.where(birth.mask, np.maximum(birth.total / birth.looks - floor, 0), 0.0)
         lobes = find_lobes(excess, runs(birth.mask))
-        samples = self.recent(birth.begin, birth.last + 1)
         before = [track for track in self.roll.open if not track.steady and track.last >= birth.begin]
         opened = list[Track]()
-        for one in group(lobes, bins, samples, steady=False, began=birth.begin > 0):
-            if any(self._joins(track, one.members, birth, samples) for track in before):
+        for one in group(lobes, onset.heard, steady=False, began=birth.begin > 0):
+            if any(self._joins(track, one.members, onset) for track in before):
                 continue
-            if any(self._follows(track, one.members, birth) for track in before):
+            if any(self._follows(track, one.members, onset) for track in before):
                 continue
             track = self.roll.add(Find(one, excess, floor, birth.begin, birth.looks, steady=False), at)
             if track is not None:
@@ -47,32 +77,26 @@ class Births:
                 opened.append(track)
         return opened
 
-    def _joins(self, track: Track, members: list[Lobe], birth: Birth, samples: Samples) -> bool:
+    def _joins(self, track: Track, members: list[Lobe], onset: Onset) -> bool:
         """Whether these lobes are another tone of a track that began with one; it has both from here on."""
-        if track.box.snr_db < JOINED_DB:
+        own = onset.strongest(track) if track.box.snr_db >= JOINED_DB else None
+        if own is None:
             return False
-        own = strongest(track)
-        _, products, keyed = comparisons([*own, members[0]], len(track.mask), samples)
-        if not own or not are_tones(members[0].power, track.level, products[0, -1], keyed[0, -1]):
+        if not are_tones(members[0].power, track.level, onset.heard.compare(members[0], own)):
             return False
         track.mask |= bins_of(members, len(track.mask))
-        track.total[:], track.looks = birth.total, birth.looks
+        track.total[:], track.looks = onset.birth.total, onset.birth.looks
         track.box = track.measure() or track.box
         self.roll.move(track)
+        onset.changed(track)
         return True
 
-    def _follows(self, track: Track, members: list[Lobe], birth: Birth) -> bool:
+    def _follows(self, track: Track, members: list[Lobe], onset: Onset) -> bool:
         """Whether these much weaker lobes began as a track went on after a pause: they are its products."""
         if sum(lobe.power for lobe in members) > WEAK * track.level or not within_reach(track.mask, members):
             return False
-        samples = self.recent(max(0, birth.begin - WATCH), birth.last + 1)
-        own, bins = strongest(track), len(track.mask)
-        if not own or not rise_together(own[0], members[0], bins, samples):
+        own = onset.strongest(track)
+        if own is None or not rise_together(own, members[0], onset.earlier):
             return False
-        track.splatter |= widened(bins_of(members, bins)) & ~track.mask
+        track.splatter |= widened(bins_of(members, len(track.mask))) & ~track.mask
         return True
-
-
-def strongest(track: Track) -> list[Lobe]:
-    """The strongest lobe of a track, if it has one."""
-    return find_lobes(np.where(track.mask, track.excess, 0.0), runs(track.mask))[:1]

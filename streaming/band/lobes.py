@@ -13,6 +13,7 @@ product of the stronger one and is absorbed: it is not an emission, nor part of 
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -99,24 +100,65 @@ def split(smooth: Spectrum, region: Run) -> list[Run]:
     slope = np.diff(inner, prepend=-1.0, append=-1.0)
     peaks = np.flatnonzero((slope[:-1] > 0) & (slope[1:] <= 0)).tolist()
     cuts = [a + 1 + int(inner[a + 1 : b].argmin()) for a, b in pairwise(peaks)]
-    while cuts:
-        edges = [0, *cuts, len(inner)]
-        highs = [float(inner[a:b].max()) for a, b in pairwise(edges)]
-        depths = [min(highs[i : i + 2]) / max(float(inner[cut]), 1e-30) for i, cut in enumerate(cuts)]
-        shallowest = int(np.argmin(depths))
-        if depths[shallowest] >= VALLEY:
-            break
-        del cuts[shallowest]
+    highs = np.maximum.reduceat(inner, [0, *cuts]).tolist() if cuts else []
+    lows = np.maximum(inner[cuts], 1e-30).tolist() if cuts else []
+    depths = [min(highs[i : i + 2]) / low for i, low in enumerate(lows)]
+    while cuts and min(depths) < VALLEY:
+        at = depths.index(min(depths))
+        highs[at : at + 2] = [max(highs[at : at + 2])]
+        del cuts[at], lows[at], depths[at]
+        for i in range(max(0, at - 1), min(at + 1, len(cuts))):  # beside the valley that was closed
+            depths[i] = min(highs[i : i + 2]) / lows[i]
     return [(first + a, first + b) for a, b in pairwise([0, *cuts, len(inner)])]
 
 
-def group(lobes: list[Lobe], bins: int, samples: Samples, steady: bool, began: bool = False) -> list[Group]:
-    """The lobes of each emission; `samples` are of the looks in which they were seen.
+class Compared(NamedTuple):
+    """Two lobes side by side, as `compare` has it; these are those of two that cannot be compared."""
+
+    correlated: float = 0.0
+    product: float = 1.0
+    keyed: float = 0.0
+
+
+class Heard:
+    """The samples of the looks in which lobes were seen; what is compared is computed once."""
+
+    def __init__(self, samples: Samples, bins: int) -> None:
+        self.samples, self.bins = samples, bins
+        self._powers: dict[Run, NDArray[np.float64]] = {}
+        self._compared: dict[tuple[Run, Run], Compared] = {}
+
+    @property
+    def enough(self) -> bool:
+        """Whether powers over time can be told from them."""
+        return len(self.samples) >= 4 * self.bins
+
+    @cached_property
+    def _spectrum(self) -> Samples:
+        return np.asarray(fft.fft(self.samples))
+
+    def power(self, lobe: Lobe) -> NDArray[np.float64]:
+        """The power of a lobe over time, in STEPS steps."""
+        run = lobe.first, lobe.end
+        if run not in self._powers:
+            self._powers[run] = power_of(self._spectrum, lobe, self.bins)
+        return self._powers[run]
+
+    def compare(self, lobe: Lobe, other: Lobe) -> Compared:
+        """Two lobes side by side."""
+        pair = (lobe.first, lobe.end), (other.first, other.end)
+        if pair not in self._compared:
+            enough = self.enough
+            self._compared[pair] = compare(self.power(lobe), self.power(other)) if enough else Compared()
+        return self._compared[pair]
+
+
+def group(lobes: list[Lobe], heard: Heard, steady: bool, began: bool = False) -> list[Group]:
+    """The lobes of each emission.
 
     What is steady did not begin together, and spurs lie at equal distances, too: patterns are not looked for.
     What `began` together is one emission and its products where it is far weaker.
     """
-    correlated, products, keyed = comparisons(lobes[:MOST], bins, samples)
     left, groups = list(range(len(lobes))), list[Group]()
     while left:
         head, *left = left
@@ -129,17 +171,17 @@ def group(lobes: list[Lobe], bins: int, samples: Samples, steady: bool, began: b
             lobe, strong = lobes[at], lobes[head]
             partner = sideband(lobes, strong, at, left)
             beside = partner is not None and near(strong, lobe) and near(strong, lobes[partner])
-            compared = max(head, at) < MOST
-            together = compared and correlated[head, at] > TOGETHER
-            if partner is not None and (beside or correlated_pair(correlated, at, partner)):
+            both = heard.compare(lobe, strong) if at < MOST else Compared()
+            together = both.correlated > TOGETHER
+            if partner is not None and (beside or correlated_pair(lobes, at, partner, heard)):
                 members += [at, partner]
                 left = [other for other in left if other not in (at, partner)]
             elif (together and lobe.power * ALIKE > strong.power) or (
-                compared and are_tones(lobe.power, strong.power, products[head, at], keyed[head, at])
+                are_tones(lobe.power, strong.power, both)
             ):
                 members.append(at)
                 left.remove(at)
-            elif together or is_product(lobe, strong, bins) or (began and is_weak(lobe, strong)):
+            elif together or is_product(lobe, strong, heard.bins) or (began and is_weak(lobe, strong)):
                 made.append(lobe)
                 left.remove(at)
         groups.append(Group([lobes[i] for i in members], made))
@@ -159,12 +201,11 @@ def within_reach(mask: Mask, lobes: list[Lobe]) -> bool:
     return all(abs(lobe.centre - (first + end) / 2) < REACH * (end - first) for lobe in lobes)
 
 
-def rise_together(strong: Lobe, lobe: Lobe, bins: int, samples: Samples) -> bool:
+def rise_together(strong: Lobe, lobe: Lobe, heard: Heard) -> bool:
     """Whether two lobes begin at one time in these samples."""
-    if len(samples) < 4 * bins:
+    if not heard.enough:
         return False
-    spectrum = fft.fft(samples)
-    a, b = (moving_mean(power_of(spectrum, one, bins), STEPS // 16) for one in (strong, lobe))
+    a, b = (moving_mean(heard.power(one), STEPS // 16) for one in (strong, lobe))
     rose = float(np.quantile(a, 0.1)) < 0.2 * float(np.quantile(a, 0.9))
     return rose and float(np.corrcoef(a, b)[0, 1]) > RISE
 
@@ -181,9 +222,10 @@ def sideband(lobes: list[Lobe], strong: Lobe, at: int, left: list[int]) -> int |
     return None
 
 
-def correlated_pair(correlated: NDArray[np.float64], at: int, partner: int) -> bool:
-    """Whether two sidebands rise and fall together, as far as they were compared."""
-    return max(at, partner) < MOST and bool(correlated[at, partner] > SIDEBANDS)
+def correlated_pair(lobes: list[Lobe], at: int, partner: int, heard: Heard) -> bool:
+    """Whether two sidebands rise and fall together, as far as they are compared."""
+    first, last = min(at, partner), max(at, partner)
+    return last < MOST and heard.compare(lobes[last], lobes[first]).correlated > SIDEBANDS
 
 
 def near(lobe: Lobe, other: Lobe) -> bool:
@@ -192,12 +234,12 @@ def near(lobe: Lobe, other: Lobe) -> bool:
     return apart <= lobe.end - lobe.first
 
 
-def are_tones(power: float, other: float, product: float, keyed: float) -> bool:
+def are_tones(power: float, other: float, both: Compared) -> bool:
     """Whether two lobes of these powers are tones of one FSK: on in turn, again and again (`compare`).
 
     A transmitter that goes to another channel is on in turn, too, but does not come back at once.
     """
-    return product < IN_TURN and keyed > KEYED and 1 / TONES < power / other < TONES
+    return both.product < IN_TURN and both.keyed > KEYED and 1 / TONES < power / other < TONES
 
 
 def mirrored(lobes: list[Lobe], head: int, left: list[int]) -> list[int]:
@@ -238,20 +280,6 @@ def is_product(lobe: Lobe, strong: Lobe, bins: int) -> bool:
     return beside and lobe.power < SLOPE * strong.power
 
 
-def comparisons(lobes: list[Lobe], bins: int, samples: Samples) -> NDArray[np.float64]:
-    """Correlations of the lobes' powers, mean products of powers at unit mean, keyed; (3, n, n)."""
-    n = len(lobes)
-    found = np.stack([np.zeros((n, n)), np.ones((n, n)), np.zeros((n, n))])
-    if n < 2 or len(samples) < 4 * bins:
-        return found
-    spectrum = fft.fft(samples)
-    powers = [power_of(spectrum, lobe, bins) for lobe in lobes]
-    for i in range(n):
-        for j in range(i):
-            found[:, i, j] = found[:, j, i] = compare(powers[i], powers[j])
-    return found
-
-
 def power_of(spectrum: Samples, lobe: Lobe, bins: int) -> NDArray[np.float64]:
     """The power of a lobe over time, in STEPS steps."""
     size = len(spectrum)
@@ -261,7 +289,7 @@ def power_of(spectrum: Samples, lobe: Lobe, bins: int) -> NDArray[np.float64]:
     return np.asarray(np.square(np.abs(series)).reshape(STEPS, -1).mean(1), np.float64)
 
 
-def compare(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[float, float, float]:
+def compare(a: NDArray[np.float64], b: NDArray[np.float64]) -> Compared:
     """Correlation while the sum is high: edges of a burst would make everything alike; mean product; how
     much of the power one switch from the one to the other does not explain.
 
@@ -275,5 +303,5 @@ def compare(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[float, floa
     one, other = np.cumsum(a) / len(a), np.cumsum(b) / len(b)
     keyed = min(float((1 - one + other).min()), float((1 - other + one).min())) / 2
     if on.sum() < 32 or a[on].std() == 0 or b[on].std() == 0:
-        return 0.0, product, keyed
-    return float(np.corrcoef(a[on], b[on])[0, 1]), product, keyed
+        return Compared(0.0, product, keyed)
+    return Compared(float(np.corrcoef(a[on], b[on])[0, 1]), product, keyed)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from streaming.band.floor import Floor
-from streaming.band.lobes import Lobe, find_lobes, group
+from streaming.band.lobes import Heard, Lobe, find_lobes, group
 from streaming.band.looks import Spectrum
 from streaming.band.regions import Mask, runs, widened
 from streaming.band.roll import Find, Roll
@@ -40,8 +40,8 @@ class Steady:
         lobes = [lobe for lobe in find_lobes(excess, runs(mask), fine=True) if not is_dc(lobe, len(mask))]
         if not lobes:
             return
-        samples = self.recent(max(0, at - 2 * WATCH), max(at, 2 * WATCH))
-        for one in group(lobes, len(mask), samples, steady=True):
+        heard = Heard(self.recent(max(0, at - 2 * WATCH), max(at, 2 * WATCH)), len(mask))
+        for one in group(lobes, heard, steady=True):
             self.roll.add(Find(one, excess, floor, at, looks, steady=True), at)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.signal import firwin, lfilter
 
-from streaming.band.lobes import STEPS, Lobe, find_lobes, group, power_of, split
+from streaming.band.lobes import STEPS, Heard, Lobe, find_lobes, group, power_of, split
 from streaming.band.looks import Looks
 from streaming.band.regions import runs
 from tests.streaming.band.signals import flat_band, fsk, noise, psk, tone
@@ -19,7 +19,7 @@ def emissions(x):
     look = Looks(BINS).push(x).astype(np.float64).mean(0)
     hot = np.convolve(look, np.ones(3) / 3, "same") > 2.5 * LEVEL
     lobes = find_lobes(np.where(hot, np.maximum(look - LEVEL, 0), 0), runs(hot))
-    return [one.members for one in group(lobes, BINS, x, steady=False)]
+    return [one.members for one in group(lobes, Heard(x, BINS), steady=False)]
 
 
 def centres(members):
@@ -111,12 +111,12 @@ def test_faint_lobes_are_left_out_and_the_strongest_comes_first():
     lobes = find_lobes(excess, [(48, 53), (118, 123), (198, 203)])
     assert [lobe.centre for lobe in lobes] == [120, 50]
     assert find_lobes(excess, []) == []
-    assert group([], BINS, noise(LENGTH), steady=False) == []
+    assert group([], Heard(noise(LENGTH), BINS), steady=False) == []
 
 
 def test_the_third_of_three_carriers_that_are_not_alike_is_no_sideband():
     lobes = [Lobe(c - 2, c + 3, p, float(c)) for c, p in ((100, 9.0), (140, 1.0), (60, 0.1))]
-    assert [len(one.members) for one in group(lobes, BINS, noise(BINS), steady=False)] == [1, 1, 1]
+    assert [len(one.members) for one in group(lobes, Heard(noise(BINS), BINS), steady=False)] == [1, 1, 1]
 
 
 def test_fsk_that_sends_a_pattern_is_one_emission_though_none_of_its_lines_keys():
