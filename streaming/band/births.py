@@ -5,10 +5,9 @@ from functools import cached_property
 import numpy as np
 
 from streaming.band.floor import Floor
+from streaming.band.heard import Heard, Lobe
 from streaming.band.lobes import (
     WEAK,
-    Heard,
-    Lobe,
     are_tones,
     bins_of,
     find_lobes,

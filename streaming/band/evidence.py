@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streaming.band.box import Box
-from streaming.band.frontend import Begins, Piece
+from streaming.band.frontend import Piece
+from streaming.band.reader import Begins
 from streaming.band.tail import Tail
 from streaming.block import Samples
 from streaming.changes import Changes
@@ -101,6 +102,8 @@ class Evidence:
             if self._burst == self._due:
                 asked.append(self._question(piece, at))
                 self._due += self._distance(rate_hz)
+        if piece.begins and asked and at - asked[-1].end >= FIRST * piece.step:
+            asked.append(self._question(piece, at))  # it was found late: one that is not old
         if piece.ends and self._since and len(self._kept) - self._since < LASTING:
             self._since = 0
         if piece.ends and at > self._asked and len(self._kept) >= SHORTEST:

@@ -12,19 +12,15 @@ A weaker lobe that rises and falls with a stronger one, that lies at its mirror 
 product of the stronger one and is absorbed: it is not an emission, nor part of one.
 """
 
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from streaming.band.heard import STEPS, Compared, Heard, Lobe
 from streaming.band.looks import Spectrum
 from streaming.band.regions import Mask, Run, as_mask
-from streaming.block import Samples
 from streaming.filters import moving_mean
-from streaming.fourier import fft
 
 VALLEY = 8.0  # 9 dB below both peaks
 SMOOTH, FINE = 5, 3  # bins
@@ -42,7 +38,6 @@ PAIRS = 2  # of lobes that mirror each other about the middle of two strong ones
 WEAK, REACH = 0.05, 16.0  # of a lobe's power, and widths of it, within which keying makes side lobes
 RISE = 0.7  # correlation of what begins at one time
 MOST = 8  # lobes that are compared sample by sample
-STEPS = 1024  # of time, in which they are compared
 
 
 class Group(NamedTuple):
@@ -50,16 +45,6 @@ class Group(NamedTuple):
 
     members: "list[Lobe]"
     products: "list[Lobe]"
-
-
-@dataclass(frozen=True, slots=True)
-class Lobe:
-    """A peak: bins [first, end), its power and the bin of its centre."""
-
-    first: int
-    end: int
-    power: float
-    centre: float
 
 
 def bins_of(lobes: list[Lobe], bins: int) -> Mask:
@@ -110,47 +95,6 @@ def split(smooth: Spectrum, region: Run) -> list[Run]:
         for i in range(max(0, at - 1), min(at + 1, len(cuts))):  # beside the valley that was closed
             depths[i] = min(highs[i : i + 2]) / lows[i]
     return [(first + a, first + b) for a, b in pairwise([0, *cuts, len(inner)])]
-
-
-class Compared(NamedTuple):
-    """Two lobes side by side, as `compare` has it; these are those of two that cannot be compared."""
-
-    correlated: float = 0.0
-    product: float = 1.0
-    keyed: float = 0.0
-
-
-class Heard:
-    """The samples of the looks in which lobes were seen; what is compared is computed once."""
-
-    def __init__(self, samples: Samples, bins: int) -> None:
-        self.samples, self.bins = samples, bins
-        self._powers: dict[Run, NDArray[np.float64]] = {}
-        self._compared: dict[tuple[Run, Run], Compared] = {}
-
-    @property
-    def enough(self) -> bool:
-        """Whether powers over time can be told from them."""
-        return len(self.samples) >= 4 * self.bins
-
-    @cached_property
-    def _spectrum(self) -> Samples:
-        return np.asarray(fft.fft(self.samples))
-
-    def power(self, lobe: Lobe) -> NDArray[np.float64]:
-        """The power of a lobe over time, in STEPS steps."""
-        run = lobe.first, lobe.end
-        if run not in self._powers:
-            self._powers[run] = power_of(self._spectrum, lobe, self.bins)
-        return self._powers[run]
-
-    def compare(self, lobe: Lobe, other: Lobe) -> Compared:
-        """Two lobes side by side."""
-        pair = (lobe.first, lobe.end), (other.first, other.end)
-        if pair not in self._compared:
-            enough = self.enough
-            self._compared[pair] = compare(self.power(lobe), self.power(other)) if enough else Compared()
-        return self._compared[pair]
 
 
 def group(lobes: list[Lobe], heard: Heard, steady: bool, began: bool = False) -> list[Group]:
@@ -278,30 +222,3 @@ def is_product(lobe: Lobe, strong: Lobe, bins: int) -> bool:
         return True
     beside = lobe.first <= strong.end + 2 and strong.first <= lobe.end + 2
     return beside and lobe.power < SLOPE * strong.power
-
-
-def power_of(spectrum: Samples, lobe: Lobe, bins: int) -> NDArray[np.float64]:
-    """The power of a lobe over time, in STEPS steps."""
-    size = len(spectrum)
-    first = int((lobe.first - bins // 2) / bins * size)
-    count = max(4, int((lobe.end - lobe.first) / bins * size))
-    series = fft.ifft(spectrum[(first + np.arange(count)) % size], -(-count // STEPS) * STEPS)
-    return np.asarray(np.square(np.abs(series)).reshape(STEPS, -1).mean(1), np.float64)
-
-
-def compare(a: NDArray[np.float64], b: NDArray[np.float64]) -> Compared:
-    """Correlation while the sum is high: edges of a burst would make everything alike; mean product; how
-    much of the power one switch from the one to the other does not explain.
-
-    Independent powers are correlated negatively while their sum is high; their product is not small.
-    """
-    a, b = a / (a.mean() + 1e-30), b / (b.mean() + 1e-30)
-    on = a + b > 0.3 * np.quantile(a + b, 0.9)
-    long = moving_mean(a + b, STEPS // 16)
-    burst = long > 0.3 * np.quantile(long, 0.9)
-    product = float(np.mean(a[burst] * b[burst]) / (a[burst].mean() * b[burst].mean() + 1e-30))
-    one, other = np.cumsum(a) / len(a), np.cumsum(b) / len(b)
-    keyed = min(float((1 - one + other).min()), float((1 - other + one).min())) / 2
-    if on.sum() < 32 or a[on].std() == 0 or b[on].std() == 0:
-        return Compared(0.0, product, keyed)
-    return Compared(float(np.corrcoef(a[on], b[on])[0, 1]), product, keyed)

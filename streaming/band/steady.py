@@ -3,7 +3,8 @@
 import numpy as np
 
 from streaming.band.floor import Floor
-from streaming.band.lobes import Heard, Lobe, find_lobes, group
+from streaming.band.heard import Heard, Lobe
+from streaming.band.lobes import find_lobes, group
 from streaming.band.looks import Spectrum
 from streaming.band.regions import Mask, runs, widened
 from streaming.band.roll import Find, Roll

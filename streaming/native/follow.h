@@ -216,8 +216,7 @@ bool Follower::look(const double* spectrum, const double* floor, const uint8_t* 
     for (long k = 0; k < bins; ++k) excess[k] = spectrum[k] > floor[k] ? spectrum[k] - floor[k] : 0.0;
     std::memcpy(free, found, bins);
     for (long i = 0; i < count; ++i)
-        if (tracks[i].kind != BIRTH)
-            for (long k = 0; k < bins; ++k) free[k] &= !tracks[i].splatter[k];
+        if (tracks[i].kind != BIRTH) take_out(free, tracks[i].splatter, bins);
     std::memset(claims, 0, bins);
     for (long i = 0; i < count; ++i)
         if (tracks[i].kind == BURST && power_in(excess, tracks[i].mask, free, bins) > rules.present * tracks[i].level)

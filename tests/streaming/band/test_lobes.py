@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.signal import firwin, lfilter
 
-from streaming.band.lobes import STEPS, Heard, Lobe, find_lobes, group, power_of, split
+from streaming.band.heard import STEPS, Heard, Lobe, power_of
+from streaming.band.lobes import find_lobes, group, split
 from streaming.band.looks import Looks
 from streaming.band.regions import runs
 from tests.streaming.band.signals import flat_band, fsk, noise, psk, tone
