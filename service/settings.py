@@ -51,9 +51,12 @@ class Settings:
     keep_days: int = setting(30, "days that history is kept")
     keep_mb: int = setting(500, "megabytes that history may take; beyond, the oldest is deleted")
     recordings_mb: int = setting(2000, "megabytes that recordings may take together")
+    clips_mb: int = setting(500, "megabytes that clips of alerts may take; beyond, the oldest are deleted")
     labels_mb: int = setting(1000, "megabytes that labelled stretches may take together")
     sinks: str = setting(
-        "", "where events go: stdout, file:PATH, mqtt://HOST/PREFIX, https://..., separated by commas"
+        "",
+        "where events and alerts go: stdout, file:PATH, mqtt://HOST/PREFIX, https://..., and alerts alone: "
+        "ntfy:https://HOST/TOPIC; separated by commas",
     )
     federation: str = setting(
         "", "folders of wavetell coordinator and wavetell join that the dashboard shows, separated by commas"

@@ -9,15 +9,15 @@ from hardware.plan import Plan
 from service.errors import Conflict, NotFound
 from service.live.answers import Answers
 from service.live.emissions import EmissionRow
-from service.live.events import Detector, Event
+from service.live.events import Detector
 from service.live.hub import Hub
 from service.live.retry import Retry
-from service.live.runs import Run
 from service.live.streams import Limits, Stream
 from service.live.wanted import Wanted, WantedStreams
 from service.models.live import LiveModel
 from service.models.owner import ModelOwner
 from service.models.store import ModelStore
+from service.outlet import Outlet
 from service.schemas.labels import Label
 from service.settings import Settings, listed
 from service.sinks import open_sinks
@@ -29,6 +29,9 @@ from service.storage.queries import find_emission
 from service.storage.recordings import RecordingStore
 from service.storage.work import clear_work
 from service.supervised import Supervised
+from service.watch.clips import ClipStore
+from service.watch.rules import Rules
+from service.watch.watcher import Around, Watcher
 from streaming.band.box import Box
 from streaming.band.clip import clip
 from streaming.block import Block
@@ -54,16 +57,21 @@ class Station:
         self.runtime = self.owner.runtime
         self.hub = Hub()
         self.sinks = open_sinks(values.sinks)
+        self.ignored = Ignored(self.data / "ignored.json")
+        self.outlet = Outlet(self.hub, self.sinks, self.ignored, listed(values.event_quiet))
         self.history = History(
             open_database(values.history, self.data),
-            self._tell,
+            self.outlet.event,
             values.keep_days,
             values.keep_mb,
-            self._tell_emission,
+            self.outlet.emission,
         )
-        self.ignored = Ignored(self.data / "ignored.json")
         self.recordings = RecordingStore(self.data / "recordings", self.history, values.recordings_mb << 20)
         self.reading = open_database(values.history, self.data)
+        self.clips = ClipStore(self.data / "clips", self.recordings, values.clips_mb << 20)
+        self.watches = Rules(self.data / "watches.json")
+        self.watcher = self._watcher()
+        self.watcher.start()
         self.runtime.start()
         self.wanted = WantedStreams(self.data / "streams.json")
         self._restore()
@@ -82,7 +90,8 @@ class Station:
     @property
     def threads(self) -> list[Supervised]:
         """The threads without which it does not work; those of readers belong to their streams."""
-        return [self.runtime.thread, self.history.thread, self.retry.thread, *(s.thread for s in self.sinks)]
+        own = [self.runtime.thread, self.history.thread, self.retry.thread, self.watcher.thread]
+        return [*own, *(sink.thread for sink in self.sinks)]
 
     @property
     def model(self) -> LiveModel:
@@ -95,6 +104,7 @@ class Station:
         self.retry.close()
         self.owner.close()
         self.runtime.close()
+        self.watcher.close()
         self.recordings.close()
         self.history.close()
         self.reading.close()
@@ -137,8 +147,7 @@ class Station:
         return Stream(address, name, limits, self.runtime.work, stream_id, plan)
 
     def _serve(self, stream: Stream, head: Head) -> None:
-        quiet = listed(self.values.event_quiet)
-        detector = Detector(stream.name, self.values.event_hits, self.values.event_ms, quiet)
+        detector = Detector(stream.name, self.values.event_hits, self.values.event_ms, self.outlet.quiet)
         answers = Answers(
             stream,
             head,
@@ -147,9 +156,23 @@ class Station:
             journal=self.history,
             detector=detector,
             report_ms=self.values.report_ms,
-            ignored=self._ignores,
+            ignored=self.outlet.ignores,
+            watch=self.watcher.hear,
         )
         self.runtime.add(stream, answers)
+
+    def _watcher(self) -> Watcher:
+        """What judges emissions by the watch rules."""
+        streams = self.runtime.streams
+        around = Around(
+            alert=self.outlet.alert,
+            state=self.outlet.watched,
+            unwanted=self.outlet.unwanted,
+            stream=self.runtime.stream,
+            running=lambda: [each.id for each in list(streams.values()) if each.state == "running"],
+        )
+        database = open_database(self.values.history, self.data)
+        return Watcher(self.watches, self.clips, database, around, self.outlet.quiet)
 
     def stream(self, stream_id: str) -> Stream:
         """The stream of this id."""
@@ -244,26 +267,6 @@ class Station:
         head = model.heads.get(answers.head.name if answers else "", model.default)
         embedder = Embedder(model.bundle, model.predictor.engine, head)
         return self.labels.add(stream, span, label, embedder, emission)
-
-    def _ignores(self, run: Run) -> bool:
-        """Whether nobody wants to be told of what was heard."""
-        return self.ignored.holds(run, run.emission, run.offset_hz if run.freq_hz is None else run.centre_hz)
-
-    def _tell(self, event: Event) -> None:
-        """An event is on disk: give it to every reader and sink."""
-        described = event.describe()
-        self.hub.publish("events", described.model_dump_json())
-        self.hub.publish(f"{event.stream}/reports", described.model_dump_json())
-        for sink in self.sinks:
-            sink.put(described)
-
-    def _tell_emission(self, emission: EmissionRow) -> None:
-        """An emission began or ended, and is on disk: give it to the sinks that want to know."""
-        centre_hz = (emission.lower_hz + emission.upper_hz) / 2
-        unwanted = self.ignored.holds(emission, emission.id, centre_hz)
-        if emission.label not in listed(self.values.event_quiet) and not unwanted:
-            for sink in self.sinks:
-                sink.put_emission(emission.describe())
 
 
 def make_folder(data: Path) -> None:

@@ -1,6 +1,7 @@
 // The page: which stream is shown, what is drawn when, and what the panels beside it know.
 
 import { Air } from "./air.js";
+import { AlertPanel } from "./alerts.js";
 import { Answer } from "./answer.js";
 import { get } from "./api.js";
 import { Boxes } from "./boxes.js";
@@ -57,6 +58,7 @@ class Page {
     this.overview = new Overview($("overview"), this.view, () => this.air);
     this.panels = {
       emissions: new EmissionPanel($("emissions"), this),
+      alerts: new AlertPanel($("alerts"), this, $("tab-alerts")),
       teach: new Teach($("teach"), this),
       streams: new Streams($("streams"), this),
       models: new Models($("models"), this),
@@ -90,6 +92,7 @@ class Page {
     }
     await Promise.all([this.panels.teach.loadLabels(), this.ignored.load()]);
     await this.refresh();
+    this.panels.alerts.start();
     this.timer ??= setInterval(() => document.hidden || this.refresh(), POLL_MS);
   }
 
@@ -134,6 +137,12 @@ class Page {
     this.redraw();
     if (id && this.tabs.current !== "emissions") this.tabs.open("emissions");
     await this.panels.emissions.open(id);
+  }
+
+  // Opens the form of a watch rule, filled in for an emission.
+  watch(emission) {
+    this.tabs.open("alerts");
+    this.panels.alerts.watches.prefill(emission);
   }
 
   async show(stream) {
@@ -280,7 +289,7 @@ class Page {
       t: theme,
       "?": help,
       Enter: () => view.chosen && this.selection.name.focus(),
-      ...Object.fromEntries([1, 2, 3, 4, 5, 6].map((n) => [n, () => this.tabs.show(n - 1, true)])),
+      ...Object.fromEntries([1, 2, 3, 4, 5, 6, 7].map((n) => [n, () => this.tabs.show(n - 1, true)])),
     });
   }
 }

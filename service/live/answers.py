@@ -47,12 +47,13 @@ class Answers:
         detector: Detector,
         report_ms: int,
         ignored: Callable[[Run], bool] = lambda _: False,
+        watch: Callable[[EmissionRow], None] = lambda _: None,
     ) -> None:
         self.stream, self.hub, self.journal, self.report_ms = stream, hub, journal, report_ms
         self.freq_hz: float | None = None
         self.latest: Report | None = None
         self.on_air: dict[str, EmissionRow] = {}  # emissions that are followed, replaced as a whole
-        self.detector, self.ignored = detector, ignored
+        self.detector, self.ignored, self.watch = detector, ignored, watch
         self.runs = RunKeeper()
         self._reporter: Reporters | None = None
         self.head, self.sha256 = head, sha256
@@ -91,6 +92,7 @@ class Answers:
             if row.state != "end":
                 on_air[row.id] = row
             self.journal.follow(row)
+            self.watch(row)
             self.hub.publish(f"{self.stream.id}/reports", row.describe().model_dump_json(by_alias=True))
         while len(on_air) > MOST:
             del on_air[next(iter(on_air))]

@@ -1,6 +1,7 @@
 """Where events go: each sink has its own thread and bounded queue, so that a dead one does not delay others.
 
-The setting `sinks` lists them: `stdout`, `file:PATH`, `mqtt://HOST/PREFIX`, `http://...` or `https://...`.
+The setting `sinks` lists them: `stdout`, `file:PATH`, `mqtt://HOST/PREFIX`, `http://...` or `https://...`;
+for alerts alone `ntfy:https://HOST/TOPIC`.
 """
 
 from importlib import import_module
@@ -17,6 +18,7 @@ KINDS = {
     "mqtts:": "service.sinks.mqtt",
     "http:": "service.sinks.webhook",
     "https:": "service.sinks.webhook",
+    "ntfy:": "service.sinks.ntfy",
 }
 
 

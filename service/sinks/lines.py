@@ -3,9 +3,7 @@
 import os
 from pathlib import Path
 
-from service.schemas.emissions import StreamEmission
-from service.schemas.history import PastEvent
-from service.sinks.sink import Sink, Unavailable
+from service.sinks.sink import Message, Sink, Unavailable
 
 STDOUT = 1
 
@@ -22,7 +20,7 @@ class Lines(Sink):
         super().__init__("stdout" if path is None else str(path))
         self.path = path
 
-    def deliver(self, event: PastEvent | StreamEmission) -> bool:
+    def deliver(self, event: Message) -> bool:
         """Write one line in one call."""
         line = (event.model_dump_json() + "\n").encode()
         try:

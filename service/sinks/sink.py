@@ -4,9 +4,11 @@ import logging
 import threading
 from abc import ABC, abstractmethod
 from collections import deque
+from dataclasses import dataclass
 
 from service.schemas.emissions import StreamEmission
 from service.schemas.history import PastEvent
+from service.schemas.watch import Alert, WatchState
 from service.supervised import Supervised
 from streaming.backoff import Backoff
 
@@ -14,6 +16,26 @@ log = logging.getLogger(__name__)
 
 DEPTH = 10_000  # events that may wait; beyond, the oldest are lost and counted
 BACKOFF_S = (0.5, 30.0)  # first and longest wait before an event is tried again
+
+
+@dataclass(frozen=True)
+class Notice:
+    """An alert with its spectrogram, a PNG file."""
+
+    alert: Alert
+    picture: bytes | None
+
+    @property
+    def id(self) -> str:
+        """Of the alert."""
+        return self.alert.id
+
+    def model_dump_json(self) -> str:
+        """The alert as JSON."""
+        return self.alert.model_dump_json()
+
+
+Message = PastEvent | StreamEmission | Notice | WatchState
 
 
 class Unavailable(Exception):
@@ -26,15 +48,16 @@ class Sink(ABC):
     def __init__(self, name: str) -> None:
         self.name = name
         self.sent = self.lost = 0
-        self._queue: deque[PastEvent | StreamEmission] = deque()
+        self._queue: deque[Message] = deque()
         self._wake = threading.Condition()
         self._stopping = threading.Event()
         self.thread = Supervised(f"sink {name}", self._run)
 
     takes_emissions = False  # that began or ended, too
+    takes_states = False  # of what watch rules see, too
 
     @abstractmethod
-    def deliver(self, event: PastEvent | StreamEmission) -> bool:
+    def deliver(self, event: Message) -> bool:
         """Deliver one event; False where it will never be taken. `Unavailable`: try again later."""
 
     def release(self) -> None:  # noqa: B027  (most sinks hold nothing)
@@ -49,7 +72,12 @@ class Sink(ABC):
         if self.takes_emissions:
             self.put(emission)
 
-    def put(self, event: PastEvent | StreamEmission) -> None:
+    def put_state(self, state: WatchState) -> None:
+        """Deliver what a watch rule sees, where that is wanted."""
+        if self.takes_states:
+            self.put(state)
+
+    def put(self, event: Message) -> None:
         """Deliver this after those that wait; never blocks."""
         with self._wake:
             if len(self._queue) == DEPTH:

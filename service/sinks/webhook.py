@@ -1,10 +1,8 @@
-"""Events to a web hook: POSTed as JSON, tried again until the receiver takes or refuses them."""
+"""Events and alerts to a web hook: POSTed as JSON, tried again until the receiver takes or refuses them."""
 
 import httpx
 
-from service.schemas.emissions import StreamEmission
-from service.schemas.history import PastEvent
-from service.sinks.sink import Sink, Unavailable
+from service.sinks.sink import Message, Sink, Unavailable
 from service.sinks.url import parse_url
 from streaming.errors import ConfigError
 
@@ -30,17 +28,22 @@ class Webhook(Sink):
         self._url = url
         self._client = httpx.Client(timeout=TIMEOUT_S)
 
-    def deliver(self, event: PastEvent | StreamEmission) -> bool:
-        """POST one event."""
-        try:
-            headers = {"Content-Type": "application/json", "Idempotency-Key": event.id}
-            answer = self._client.post(self._url, content=event.model_dump_json(), headers=headers)
-        except httpx.HTTPError as error:
-            raise Unavailable(f"{type(error).__name__}: {error}") from None
-        if answer.status_code >= 500 or answer.status_code in LATER:
-            raise Unavailable(f"it answered {answer.status_code}")
-        return answer.is_success
+    def deliver(self, event: Message) -> bool:
+        """POST one event or alert."""
+        headers = {"Content-Type": "application/json", "Idempotency-Key": event.id}
+        return taken(self._client, self._url, event.model_dump_json().encode(), headers)
 
     def release(self) -> None:
         """Close the connection."""
         self._client.close()
+
+
+def taken(client: httpx.Client, url: str, content: bytes, headers: dict[str, str]) -> bool:
+    """POST something; False where it will never be taken. `Unavailable`: try again later."""
+    try:
+        answer = client.post(url, content=content, headers=headers)
+    except httpx.HTTPError as error:
+        raise Unavailable(f"{type(error).__name__}: {error}") from None
+    if answer.status_code >= 500 or answer.status_code in LATER:
+        raise Unavailable(f"it answered {answer.status_code}")
+    return answer.is_success

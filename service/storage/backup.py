@@ -31,12 +31,12 @@ MANIFEST = "manifest.json"
 HISTORY = "history.sqlite"
 # Names in the data folder, and in a backup; nothing else is kept or taken back.
 MEMBER = re.compile(
-    r"history\.sqlite|streams\.json|tokens\.json|models/activations\.json"
+    r"history\.sqlite|(streams|tokens|ignored|watches)\.json|models/activations\.json"
     r"|models/(fitted/)?[A-Za-z0-9][\w.-]{0,63}\.safetensors"
     r"|(labels|recordings)/[A-Za-z0-9][\w.-]{0,63}\.(sigmf-meta|sigmf-data|npy)",
     re.ASCII,
 )
-PLAIN = ("streams.json", "tokens.json", "models/activations.json")
+PLAIN = ("streams.json", "tokens.json", "ignored.json", "watches.json", "models/activations.json")
 CHUNK = 1 << 20
 
 

@@ -221,6 +221,7 @@ class History:
             ("DELETE FROM runs WHERE to_ns < ?", [(before,)]),
             ("DELETE FROM emissions WHERE to_ns < ?", [(before,)]),
             ("DELETE FROM events WHERE since_ns < ?", [(before,)]),
+            ("DELETE FROM alerts WHERE to_ns < ?", [(before,)]),
         )
         self.database.run(old)
         while self.size() > self.keep_mb << 20 and any(self._shrink(table) for table in TABLES):

@@ -89,7 +89,7 @@ class RecordingStore:
         running.push(made)
         running.close()
         whole = replace(emission, start_sample=made.index, end_sample=made.end)
-        self._write_notes(running, [sigmf.emission_note(whole, made.index, made.end)])
+        write_notes(running.recorder.meta, [sigmf.emission_note(whole, made.index, made.end)])
         return recording
 
     def begin(self, stream: Stream, seconds: float | None, live: bool = True) -> str:
@@ -143,16 +143,17 @@ class RecordingStore:
         for row in find_emissions(self.history.database, about).rows:
             if row.id not in known and row.start_sample < end and row.end_sample > first:
                 notes.append(sigmf.emission_note(row, first, end))
-        self._write_notes(running, [] if running.recorder.lost else notes)
+        write_notes(running.recorder.meta, [] if running.recorder.lost else notes)
 
-    def _write_notes(self, running: Running, notes: list[Annotation]) -> None:
-        content = json.loads(running.recorder.meta.read_bytes())
-        content["global"]["core:extensions"] = [each.model_dump() for each in sigmf.EXTENSIONS]
-        content["annotations"] = [
-            note.model_dump(by_alias=True, exclude_none=True)
-            for note in sorted(notes, key=lambda note: note.sample_start)
-        ]
-        write_whole(running.recorder.meta, json.dumps(content, indent=1).encode())
+    def covering(self, stream: Stream, start: int, end: int) -> tuple[str, int] | None:
+        """A recording under way that holds these samples of a stream without a gap, and where in it."""
+        for recording, running in list(self.running.items()):
+            first, recorder = running.first, running.recorder
+            if running.stream is not stream or not running.live or first is None or recorder.lost:
+                continue
+            if first <= start and end <= first + recorder.samples:
+                return recording, start - first
+        return None
 
     def close(self) -> None:
         """End every recording that is being made."""
@@ -223,6 +224,17 @@ class RecordingStore:
         self.path(recording, "sigmf-meta").unlink(missing_ok=True)
         with suppress(NotFound):
             self.path(recording, "sigmf-data").unlink(missing_ok=True)
+
+
+def write_notes(meta: Path, notes: list[Annotation]) -> None:
+    """Put annotations into the metadata of a recording."""
+    content = json.loads(meta.read_bytes())
+    content["global"]["core:extensions"] = [each.model_dump() for each in sigmf.EXTENSIONS]
+    content["annotations"] = [
+        note.model_dump(by_alias=True, exclude_none=True)
+        for note in sorted(notes, key=lambda note: note.sample_start)
+    ]
+    write_whole(meta, json.dumps(content, indent=1).encode())
 
 
 def archived(files: dict[str, BinaryIO]) -> Iterator[bytes]:

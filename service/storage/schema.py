@@ -47,6 +47,17 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX emissions_by_time ON emissions (stream, from_ns, id)",
         "CREATE INDEX emissions_by_age ON emissions (to_ns)",
     ),
+    # 4: alerts of watch rules.
+    (
+        """CREATE TABLE alerts (
+            id TEXT PRIMARY KEY, rule TEXT NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL, stream TEXT,
+            at_ns BIGINT NOT NULL, to_ns BIGINT NOT NULL, count BIGINT NOT NULL, emission TEXT, label TEXT,
+            family TEXT, probability DOUBLE PRECISION, snr_db DOUBLE PRECISION, lower_hz DOUBLE PRECISION,
+            upper_hz DOUBLE PRECISION, occupancy DOUBLE PRECISION, start_sample BIGINT, end_sample BIGINT,
+            quiet BIGINT NOT NULL)""",
+        "CREATE INDEX alerts_by_time ON alerts (at_ns, id)",
+        "CREATE INDEX alerts_by_rule ON alerts (rule, at_ns)",
+    ),
 )
 
 

@@ -28,6 +28,7 @@ from service.routes import (
     spectrum,
     streams,
     system,
+    watch,
 )
 from service.routes.common import PROBLEMS
 from service.schemas.fields import one_line
@@ -45,6 +46,7 @@ ROUTERS = (
     spectrum,
     emissions,
     ignored,
+    watch,
     history,
     recordings,
     labels,

@@ -45,6 +45,10 @@ class Collector:
         yield counter("reader_missed_messages", "Messages that readers were too slow for.", missed)
         yield gauge("connections", "HTTP and WebSocket connections.", LimitedProtocol.open_by_address.total())
         yield counter("connections_refused", "Connections above the limit.", LimitedProtocol.refused)
+        watcher = self.station.watcher
+        yield counter("alerts", "Alerts that watch rules raised.", watcher.raised)
+        yield counter("alerts_collapsed", "What was counted in an alert before.", watcher.collapsed)
+        yield counter("watch_lost_emissions", "Emissions that no rule had time to judge.", watcher.lost)
         yield from self.emissions()
         yield from self.sinks()
         yield gauge("federation_round", "Federated round of the model in use.", model.federation_round)

@@ -61,6 +61,7 @@ def test_the_examples_of_the_document_run(service):
 
 
 RANGE = {"f_low": 1e6, "f_high": 2e6}
+OFTEN = {"per_hour": 3600, "collapse_s": 0, "quiet_from": "10:00", "quiet_to": "10:01"}
 RADIOS = {"DeviceAbout", "AbilitiesAbout"}  # this machine may have none
 
 
@@ -122,7 +123,8 @@ def on_air(tmp_path_factory):
     federations = ",".join(map(str, make_federation(folder)))
     source = f"file:{DEMO}?pace=fast"
     model = folder / "air.safetensors"
-    with serving(folder / "data", model, source, "--federation", federations) as service:
+    argv = ("--federation", federations, "--allow-folders", str(DEMO.parent))
+    with serving(folder / "data", model, source, *argv) as service:
         yield service
 
 
@@ -153,6 +155,29 @@ def plugin_job(service, head):
     return job.json()["job_id"]
 
 
+def raised_alert(service, document):
+    """Alerts of a band's occupancy, and of an emission that is being recorded; the latter's id."""
+    stream = service.stream(f"file:{DEMO}?pace=realtime&loop=1")
+    service.post(f"/v1/streams/{stream}/recordings", json={"next_seconds": 60})
+    rules = ({"kind": "occupied", "minutes": 0.2, "percent": 0.1}, {"kind": "new", "minutes": 0.001})
+    for rule in rules:
+        answer = service.post(
+            "/v1/watches", json=rule | OFTEN | {"f_low": 0, "f_high": 1e9, "stream": stream}
+        )
+        document.check("post", "/v1/watches", answer)
+    service.post("/v1/watches", json={"kind": "label", "label": "AM"})
+
+    def found(page):
+        kinds = {alert["kind"] for alert in page["alerts"]}
+        return "occupied" in kinds and any(recorded(alert) for alert in page["alerts"])
+
+    def recorded(alert):
+        return alert["emission"] and alert["clip"] and alert["clip"]["recording"] and alert["family"]
+
+    page = service.until("/v1/alerts?limit=1000", found, seconds=within(60))
+    return next(alert["id"] for alert in page["alerts"] if recorded(alert))
+
+
 def test_every_documented_field_is_filled_and_there_are_no_others(on_air):
     """With something in them: whatever schemathesis sends, most of what it gets back is empty."""
     document = Filled(on_air.get("/openapi.json").json())
@@ -179,11 +204,12 @@ def test_every_documented_field_is_filled_and_there_are_no_others(on_air):
         document.check("get", "/plugins/{job_id}/result", on_air.get(url))
     for rule in ({"emission": run["emission"], "stream": stream, "seconds": 9}, {"label": "x"}, RANGE):
         document.check("post", "/v1/ignored", on_air.post("/v1/ignored", json=rule))
+    alert = raised_alert(on_air, document)
     for path, methods in document.document["paths"].items():
         content = methods.get("get", {}).get("responses", {}).get("200", {}).get("content", {})
         if "application/json" in content and "{job_id}" not in path and "{kind}" not in path:
             url = path.replace("{stream_id}", stream).replace("{function}", "wavetell")
-            url = url.replace("{emission}", run["emission"])
+            url = url.replace("{emission}", run["emission"]).replace("{alert}", alert)
             document.check("get", path, on_air.get(url))
     document.check("post", "/v1/streams", planned_stream(on_air))
     promised = {(name, field) for name, field in document.promised if name not in RADIOS}

@@ -1,0 +1,1 @@
+"""Watch rules, and the alerts that they raise."""
