@@ -49,6 +49,14 @@ class Settings:
     )
     history: str = setting("", "postgresql:// URL of the history; empty means SQLite in the data folder")
     keep_days: int = setting(30, "days that history is kept")
+    keep_alerts_days: int = setting(365, "days that alerts and their clips are kept")
+    keep_recordings_days: int = setting(
+        0, "days that recordings are kept; 0 means until somebody deletes them"
+    )
+    min_free_mb: int = setting(
+        1000,
+        "megabytes of the disk to be left free; below, the oldest I/Q goes first: of clips, then recordings",
+    )
     keep_mb: int = setting(500, "megabytes that history may take; beyond, the oldest is deleted")
     recordings_mb: int = setting(2000, "megabytes that recordings may take together")
     clips_mb: int = setting(500, "megabytes that clips of alerts may take; beyond, the oldest are deleted")
@@ -77,7 +85,7 @@ class Settings:
 
 
 # Where others than 1 to a million; each of the engine's threads is one of the kernel's.
-RANGES = {"port": (0, 65_535), "threads": (1, 256)}
+RANGES = {"port": (0, 65_535), "threads": (1, 256), "keep_recordings_days": (0, 1_000_000)}
 SETTINGS = {setting.name: setting for setting in fields(Settings)}
 
 

@@ -27,6 +27,7 @@ from service.storage.ignored import Ignored
 from service.storage.labels import Labelled, LabelStore
 from service.storage.queries import find_emission
 from service.storage.recordings import RecordingStore
+from service.storage.retention import Retention
 from service.storage.work import clear_work
 from service.supervised import Supervised
 from service.watch.clips import ClipStore
@@ -72,6 +73,9 @@ class Station:
         self.watches = Rules(self.data / "watches.json")
         self.watcher = self._watcher()
         self.watcher.start()
+        database = open_database(values.history, self.data)
+        self.retention = Retention(self.data, values, database, self.recordings, self.clips)
+        self.retention.start(self.history)
         self.runtime.start()
         self.wanted = WantedStreams(self.data / "streams.json")
         self._restore()
@@ -85,12 +89,14 @@ class Station:
             f"stream {s.id}: {s.error}" for s in list(self.runtime.streams.values()) if s.state == "failed"
         ]
         away = ["history cannot be written"] if self.history.away else []
-        return [*streams, *away, *(thread.wrong for thread in self.threads if thread.wrong)]
+        full = [self.retention.problem] if self.retention.problem else []
+        return [*streams, *away, *full, *(thread.wrong for thread in self.threads if thread.wrong)]
 
     @property
     def threads(self) -> list[Supervised]:
         """The threads without which it does not work; those of readers belong to their streams."""
         own = [self.runtime.thread, self.history.thread, self.retry.thread, self.watcher.thread]
+        own.append(self.retention.thread)
         return [*own, *(sink.thread for sink in self.sinks)]
 
     @property
@@ -105,6 +111,7 @@ class Station:
         self.owner.close()
         self.runtime.close()
         self.watcher.close()
+        self.retention.close()
         self.recordings.close()
         self.history.close()
         self.reading.close()

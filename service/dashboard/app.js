@@ -20,6 +20,7 @@ import { Levels } from "./levels.js";
 import { Login } from "./login.js";
 import { Models } from "./models.js";
 import { Overview } from "./overview.js";
+import { ReviewPanel } from "./review.js";
 import { Selection } from "./selection.js";
 import { Spectrum } from "./spectrum.js";
 import { Streams, health } from "./streams.js";
@@ -59,6 +60,7 @@ class Page {
     this.panels = {
       emissions: new EmissionPanel($("emissions"), this),
       alerts: new AlertPanel($("alerts"), this, $("tab-alerts")),
+      review: new ReviewPanel($("review"), this),
       teach: new Teach($("teach"), this),
       streams: new Streams($("streams"), this),
       models: new Models($("models"), this),
@@ -225,7 +227,8 @@ class Page {
 
   // In the colours of the theme.
   paint() {
-    const parts = [this.waterfall, this.constellation, this.timeline, this.panels.emissions];
+    const { emissions, review } = this.panels;
+    const parts = [this.waterfall, this.constellation, this.timeline, emissions, review];
     for (const part of parts) part.theme(this.theme.name);
     this.eye.clear();
     this.redraw();
@@ -289,7 +292,7 @@ class Page {
       t: theme,
       "?": help,
       Enter: () => view.chosen && this.selection.name.focus(),
-      ...Object.fromEntries([1, 2, 3, 4, 5, 6, 7].map((n) => [n, () => this.tabs.show(n - 1, true)])),
+      ...Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8].map((n) => [n, () => this.tabs.show(n - 1, true)])),
     });
   }
 }

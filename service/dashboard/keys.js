@@ -15,7 +15,7 @@ const LISTED = [
   ["Enter", "name the chosen stretch"],
   ["Esc", "let go of it"],
   ["End", "back to live"],
-  ["1 … 7", "Emissions, Signal, Alerts, Teach, Streams, Models, Federation"],
+  ["1 … 8", "Emissions, Signal, Alerts, Review, Teach, Streams, Models, Federation"],
   ["t", "dark or light"],
   ["?", "this list"],
 ];

@@ -64,6 +64,19 @@ def remove_alert(database: Database, alert: str) -> None:
     database.run([("DELETE FROM alerts WHERE id = ?", [(alert,)])])
 
 
+def remove_old_alerts(database: Database, before_ns: int) -> list[str]:
+    """Delete the alerts that were last found before this; their ids."""
+    old = [str(row[0]) for row in database.query("SELECT id FROM alerts WHERE to_ns < ?", [before_ns])]
+    if old:
+        database.run([("DELETE FROM alerts WHERE id = ?", [(each,) for each in old])])
+    return old
+
+
+def count_alerts(database: Database) -> int:
+    """How many are kept."""
+    return int(database.query("SELECT count(*) FROM alerts")[0][0])
+
+
 def last_heard_ns(database: Database, rule: Rule) -> int | None:
     """When an emission that a rule watches for was last heard."""
     where, values = ["1 = 1"], list[object]()

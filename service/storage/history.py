@@ -19,6 +19,7 @@ from service.live.emissions import EmissionRow
 from service.live.events import Event
 from service.live.runs import Run
 from service.storage.database import OUTAGE, Database, Row
+from service.storage.rollup import STEP_NS, roll_up
 from service.storage.schema import migrate
 from service.supervised import Supervised
 from streaming.backoff import Backoff
@@ -75,6 +76,7 @@ class History:
         self._emissions: dict[str, EmissionRow] = {}
         self._told: list[EmissionRow] = []  # those that began or ended, to be handed on
         self._events: list[Event] = []
+        self._heard: set[str] = set()  # streams whose emissions are ours to add up
         self._wake = threading.Condition()
         self._stop = threading.Event()
         self._migrated = False
@@ -117,6 +119,7 @@ class History:
     def follow(self, emission: EmissionRow) -> None:
         """Write this emission with the next batch, then hand on that it began or ended."""
         with self._wake:
+            self._heard.add(emission.stream)
             self._emissions[emission.id] = emission
             if emission.state != "update":
                 self._told.append(emission)
@@ -215,13 +218,16 @@ class History:
                 return
 
     def retain(self) -> None:
-        """Delete what is too old, then the oldest of what is too much."""
+        """Add up what is over; delete what is too old, then the oldest of what is too much."""
+        for stream in list(self._heard):
+            while roll_up(self.database, stream, time.time_ns()) and not self._stop.is_set():
+                pass
         before = max(0, time.time_ns() - self.keep_days * 86_400 * 10**9)
         old = (
             ("DELETE FROM runs WHERE to_ns < ?", [(before,)]),
             ("DELETE FROM emissions WHERE to_ns < ?", [(before,)]),
             ("DELETE FROM events WHERE since_ns < ?", [(before,)]),
-            ("DELETE FROM alerts WHERE to_ns < ?", [(before,)]),
+            ("DELETE FROM rollup WHERE step < ?", [(before // STEP_NS,)]),
         )
         self.database.run(old)
         while self.size() > self.keep_mb << 20 and any(self._shrink(table) for table in TABLES):

@@ -58,6 +58,16 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX alerts_by_time ON alerts (at_ns, id)",
         "CREATE INDEX alerts_by_rule ON alerts (rule, at_ns)",
     ),
+    # 5: those of a stream that were heard last; ten minutes of them in a few rows.
+    (
+        "CREATE INDEX emissions_by_last ON emissions (stream, to_ns, id)",
+        """CREATE TABLE rollup (
+            stream TEXT NOT NULL, step BIGINT NOT NULL, lower_hz DOUBLE PRECISION NOT NULL,
+            upper_hz DOUBLE PRECISION NOT NULL, name TEXT NOT NULL, emissions BIGINT NOT NULL,
+            on_s DOUBLE PRECISION NOT NULL)""",
+        "CREATE INDEX rollup_by_step ON rollup (stream, step)",
+        "CREATE TABLE rolled (stream TEXT PRIMARY KEY, step BIGINT NOT NULL)",
+    ),
 )
 
 

@@ -90,6 +90,15 @@ class ClipStore:
             self.remove(names.pop(0))
             self.removed += 1
 
+    def remove_oldest_samples(self) -> bool:
+        """Delete the I/Q of the oldest clip that has any of its own; its picture stays."""
+        oldest = min(self.folder.glob("*.sigmf-data"), default=None)
+        if oldest is None:
+            return False
+        for suffix in (".sigmf-meta", ".sigmf-data"):
+            oldest.with_suffix(suffix).unlink(missing_ok=True)
+        return True
+
     def remove(self, alert: str) -> None:
         """Delete a clip; a recording that it is a part of stays."""
         for suffix in ("png", "json", "sigmf-meta", "sigmf-data"):

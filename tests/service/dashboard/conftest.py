@@ -23,7 +23,7 @@ FLAGS = (
     "--no-first-run"
 )
 NAME = "replay radio, 433.92 MHz"
-TABS = ("Emissions", "Signal", "Alerts", "Teach", "Streams", "Models", "Federation")
+TABS = ("Emissions", "Signal", "Alerts", "Review", "Teach", "Streams", "Models", "Federation")
 TUNED = f"freq={FREQ_HZ}&rate={RATE_HZ}"
 
 
