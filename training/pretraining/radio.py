@@ -1,11 +1,11 @@
 """The stations that the model `radio` is pretrained by, and what each of them hears.
 
-A station's unlabelled frames are cut from its own endless stream as it comes out of the front end: bursts,
-pauses, changes without a pause, wrong bandwidths and missed beginnings included. No label is looked at.
+A station's unlabelled frames are cut from what the front end finds of the emissions it hears: receivers with
+their faults, bursts, wrong bandwidths and missed beginnings included. No label is looked at.
 
 >>> from dataclasses import replace
->>> station_frames(replace(STATIONS[0], frames=20), seed=1).shape
-(20, 1024)
+>>> station_frames(replace(STATIONS[0], frames=4), seed=1).shape
+(4, 2048)
 """
 
 import io
@@ -21,14 +21,10 @@ from streaming.band.frontend import Band, Piece
 from streaming.block import Block, Samples
 from streaming.errors import ConfigError
 from streaming.files import write_whole
-from training.datasets.emissions import FRONT_END, HEARD
+from training.datasets.emissions import FRONT_END, HEARD, whole_evidence
 from training.signals.classes import FAMILIES, check_class
-from training.signals.conditions import Conditions
-from training.signals.stream import Stream, at_random
 
 RATE_HZ = 250e3  # of the simulated receivers; the generator's frequencies are relative to it
-CHUNK = 65_536  # samples pushed at a time; without effect on the result
-EMISSION = (10_000, 60_000)  # samples an emission lasts
 FRAMES_A_SIGNAL = 2  # at most: many signals teach more than many frames of one
 
 
@@ -40,8 +36,7 @@ class Station:
     own: tuple[str, ...]
     share: float = 0.7  # of the emissions that are of its own classes
     frames: int = 6_000
-    samples: int = 1_024  # a frame
-    snr_db: tuple[float, float] = (0.0, 30.0)
+    samples: int = 2_048  # a frame
 
     def __post_init__(self) -> None:
         for name in self.own:
@@ -74,8 +69,11 @@ STATIONS = (
 def station_frames(station: Station, seed: int) -> Samples:
     """The station's unlabelled frames (frames, samples) at unit power; the same seed gives the same."""
     out = np.empty((station.frames, station.samples), np.complex64)
-    have = 0
-    for signal in heard(mixture(station), Conditions(snr_db=station.snr_db), seed):
+    names, have = mixture(station), 0
+    for number in count():
+        rng = np.random.default_rng([seed, number])
+        made = whole_evidence(names[int(rng.integers(len(names)))], rng)
+        signal = normalise(made[0]) if made else out[0, :0]
         cut = min(len(signal) // station.samples, FRAMES_A_SIGNAL, station.frames - have)
         out[have : have + cut] = signal[-cut * station.samples :].reshape(cut, -1) if cut else 0
         have += cut
@@ -100,12 +98,6 @@ def mixture(station: Station, size: int = 1_000) -> list[str]:
     """Class names, each as often as the station hears it in this many emissions."""
     own = [station.own[i % len(station.own)] for i in range(round(station.share * size))]
     return own + [HEARD[i % len(HEARD)] for i in range(size - len(own))]
-
-
-def heard(classes: list[str], conditions: Conditions, seed: int) -> Iterator[Samples]:
-    """Endless: the samples of one signal after the other, each from its beginning to the next."""
-    stream = Stream(at_random(classes, EMISSION, conditions, seed), conditions, seed)
-    return signals(Block(stream.next(CHUNK), i * CHUNK, RATE_HZ) for i in count())
 
 
 def signals(blocks: Iterable[Block]) -> Iterator[Samples]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from streaming.errors import ConfigError
-from streaming.shape import EncoderShape
+from streaming.shape import CHEAP, EncoderShape
 from training.datasets.augment import Augment, Level
 from training.objectives.describe import DescribeSettings
 from training.objectives.halves import HalvesSettings
@@ -65,10 +65,10 @@ RECIPES = {
         canonical=1.5,
     ),
     "radio": Recipe(
-        DescribeSettings(augment=Augment(rotation=math.pi, cfo=0.003)),
-        shape=EncoderShape(channels=32, depth=5, reduced=96, outputs=96, pooling="mean"),
-        initialisation=Initialisation(past=0.5, first=2.0, bias=1.0, gain=1.7),
-        steps=300,
+        DescribeSettings(part=768, augment=Augment(rotation=math.pi, cfo=0.003)),
+        shape=CHEAP,
+        initialisation=Initialisation(past=0.5, first=1.0, bias=1.0, gain=1.7),
+        steps=600,
         batch=8,  # four stations' small batches average to one of 32
         rate=2e-3,
         schedule="cosine",
