@@ -20,6 +20,8 @@ BUSY = 0.8  # of the engine's time that may be used: the rest is for readers, re
 LEAST = 0.02  # share of a stream
 LATE_S = 0.06  # from a block's arrival to its answers: later, there is too much work
 LESS, MORE = 0.8, 1.2  # times the share, each step
+FIRST = 0.2  # share of a stream that begins: all that is there is found at once then
+PRICE_S = 0.004  # of an answer, as long as none was given
 SMOOTH = 0.3  # part of a mean that is the newest step's
 
 
@@ -48,12 +50,12 @@ class Price:
     """What one of a kind costs, in the mean of late."""
 
     def __init__(self) -> None:
-        self.seconds = 0.0
+        self.seconds = PRICE_S
 
     def add(self, seconds: float, count: float) -> None:
         """So many took so long."""
         if count:
-            self.seconds += (seconds / count - self.seconds) * (SMOOTH if self.seconds else 1.0)
+            self.seconds += SMOOTH * (seconds / count - self.seconds)
 
 
 class Load:
@@ -100,6 +102,9 @@ class Load:
         self._other += SMOOTH * (other_s / passed_s - self._other)
         self._part = max(LEAST, self._part * LESS) if self._late_s > LATE_S else min(1.0, self._part * MORE)
         self._looked, self._worked_s, self._late_s = now, 0.0, 0.0
-        for pipeline in live if self._answer.seconds else ():
-            share = self._part * (BUSY - self._other) / len(live)
-            pipeline.attention.afford(max(LEAST, share), self._answer.seconds, self._judgement.seconds)
+        for pipeline in live:
+            self.give(pipeline, self._part * (BUSY - self._other) / len(live))
+
+    def give(self, pipeline: BandPipeline, share: float = FIRST) -> None:
+        """A share for the answers of a pipeline; the first one before anything is measured."""
+        pipeline.attention.afford(max(LEAST, share), self._answer.seconds, self._judgement.seconds)

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from prometheus_client import Histogram
 
@@ -19,32 +19,19 @@ from service.errors import NotFound
 from service.live.answers import Answers
 from service.live.load import Load
 from service.live.streams import Stream
+from service.live.warm import Position, catch_up, go_on, warm
 from service.models.live import LiveModel
 from service.supervised import Supervised
-from streaming.band.emissions import Emission
 from streaming.band.pipeline import BandPipeline
 from streaming.block import Block, check_samples
-from streaming.embedding import past_samples
 from streaming.errors import ConfigError, InputError
 from streaming.head import Head
 from streaming.pipeline import LevelPipeline, LivePipeline, open_pipeline, push_all
-from streaming.prediction import Past
-from streaming.ring import Ring
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 LATENCY_S = (0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)  # upper bounds of the histogram
 Entry = tuple[Stream, Block, float]  # with the time of arrival
-
-
-class Position(NamedTuple):
-    """How far a pipeline is, read in the engine thread, and the ring that holds what it has seen."""
-
-    ring: Ring
-    next: int | None  # index of the sample that should come next
-    hop: int
-    window: int
-    begin: tuple[int, Past] | None  # of a stream that is one signal: where its hops are counted from, and why
 
 
 class Runtime:
@@ -113,7 +100,10 @@ class Runtime:
         """Serve one more stream."""
 
         def serve() -> None:
-            self.pipelines[stream.id] = open_pipeline(self.model.bundle, answers.head, self.model.engine)
+            pipeline = open_pipeline(self.model.bundle, answers.head, self.model.engine)
+            if isinstance(pipeline, BandPipeline) and not stream.patient:
+                self.load.give(pipeline)
+            self.pipelines[stream.id] = pipeline
             self.answers[stream.id] = answers
             with self.work:
                 self.streams[stream.id] = stream
@@ -277,37 +267,3 @@ class Runtime:
             stream.lag_s = time.monotonic() - arrived
             for _ in predictions:
                 self.latency.observe(stream.lag_s)
-
-
-def warm(model: LiveModel, head: Head, position: Position) -> LivePipeline:
-    """A pipeline that has seen what the present one had, as far as its ring goes back."""
-    new = open_pipeline(model.bundle, head, model.engine)
-    if position.next is None:
-        return new
-    start = position.ring.before(position.next, past_samples(model.bundle) + head.window)
-    if position.begin and isinstance(new, LevelPipeline):
-        begin, _ = position.begin
-        start = max(begin, start)
-        start += (begin - start) % position.hop  # so that no hop is answered twice or left out
-    for block in position.ring.blocks(start, position.next):
-        new.push(block)
-    if position.begin and isinstance(new, LevelPipeline):
-        new.beginning = position.begin[1]
-    return new
-
-
-def go_on(new: LivePipeline, old: LivePipeline) -> list[Emission]:
-    """Let a pipeline go on with the emissions of the one before; those that it cannot follow have ended."""
-    if isinstance(new, BandPipeline) and isinstance(old, BandPipeline):
-        new.take_over(old)
-        return []
-    new.emission = old.emission
-    old.flush()
-    return old.changes(0.0)
-
-
-def catch_up(new: LivePipeline, position: Position) -> None:
-    """Push what the present pipeline has seen since."""
-    if new.next is not None and position.next is not None:
-        for block in position.ring.blocks(new.next, position.next):
-            new.push(block)

@@ -113,8 +113,10 @@ struct Follower {
     uint8_t* grown = nullptr;                                    // [count][bins]
     double *power = nullptr, *level = nullptr, *sure = nullptr;  // [count]; power and level are as after this look
     uint8_t *heard = nullptr, *none = nullptr;                   // [count]: in this look; [bins] of zeros
+    long *lowest = nullptr, *highest = nullptr;                  // [count]: the bins of a steady track are in between
 
     void begin();
+    double above(long i, const double* spectrum, const uint8_t* other) const;
     void claim(const uint8_t* mask);
     Verdict burst(long i, long at);
     Verdict watched(long i, long at);
@@ -126,20 +128,27 @@ struct Follower {
     void settle(const double* spectrum, double* sum, uint8_t* held);
 };
 
-// What is the same in all looks: how strong a steady emission must be to be heard.
+// What is the same in all looks: where the bins of steady emissions are, and how strong these must be to be heard.
 void Follower::begin() {
     std::fill_n(none, bins, uint8_t(0));
     for (long i = 0; i < count; ++i) {
         const Followed& track = tracks[i];
         if (track.kind != STEADY) continue;
+        lowest[i] = 0, highest[i] = bins;
+        while (lowest[i] < bins && !eight(track.mask + lowest[i])) lowest[i] += EIGHT;
+        while (highest[i] > lowest[i] && !eight(track.mask + highest[i] - EIGHT)) highest[i] -= EIGHT;
         double below = 0.0;
         long size = 0;
-        for (long k = 0; k < bins; k += EIGHT) {
-            if (!eight(track.mask + k)) continue;
-            for (long j = k; j < k + EIGHT; ++j) below += track.mask[j] ? track.floor[j] : 0.0, size += track.mask[j];
-        }
+        for (long k = lowest[i]; k < highest[i]; ++k) below += track.mask[k] ? track.floor[k] : 0.0, size += track.mask[k];
         sure[i] = rules.heard * below / std::sqrt(rules.freedom * double(size));
     }
+}
+
+// What a steady track has above its floor, but for bins that are in a mask.
+double Follower::above(long i, const double* spectrum, const uint8_t* other) const {
+    const Followed& track = tracks[i];
+    const long at = lowest[i];
+    return power_above(spectrum + at, track.floor + at, track.mask + at, other + at, highest[i] - at);
 }
 
 void Follower::claim(const uint8_t* __restrict mask) {
@@ -180,7 +189,7 @@ Verdict Follower::watched(long i, long at) {
 // A track that was there before the stream began: it is heard where its bins are surely above the noise.
 Verdict Follower::steady(long i, const double* spectrum, long at) {
     const Followed& track = tracks[i];
-    power[i] = power_above(spectrum, track.floor, track.mask, none, bins);
+    power[i] = above(i, spectrum, none);
     heard[i] = power[i] > sure[i];
     return heard[i] || at - track.last <= rules.hang ? GOES_ON : ENDS;
 }
@@ -193,17 +202,17 @@ bool Follower::rises(const double* spectrum, long first, long end, double loudes
     for (long i = 0; i < count; ++i) {
         const Followed& track = tracks[i];
         if (track.kind != STEADY || !is_followed(track)) continue;
-        long lowest = 0, highest = bins;  // its bins are [lowest, highest)
-        while (lowest < bins && !track.mask[lowest]) ++lowest;
-        while (highest > lowest && !track.mask[highest - 1]) --highest;
-        if (first >= 2 * highest - lowest || end <= 2 * lowest - highest) continue;
+        long from = lowest[i], to = highest[i];  // its bins are [from, to)
+        while (from < to && !track.mask[from]) ++from;
+        while (to > from && !track.mask[to - 1]) --to;
+        if (first >= 2 * to - from || end <= 2 * from - to) continue;
         double inside = 0.0, all = 0.0;
         for (long k = first; k < end; ++k) {
             all += spectrum[k] - track.floor[k];
             inside += track.mask[k] ? spectrum[k] - track.floor[k] : 0.0;
         }
         long size = 0;
-        for (long k = lowest; k < highest; ++k) size += track.mask[k];
+        for (long k = from; k < to; ++k) size += track.mask[k];
         const double enough = rules.on_top * sum, swing = rules.heard * level[i] / std::sqrt(rules.freedom * double(size));
         const bool within = inside > rules.within * all;
         if (within ? power[i] - track.peak <= enough : level[i] - power[i] > enough + swing) return false;
@@ -261,10 +270,12 @@ void Follower::add(Followed& track, const double* spectrum, long i, long at) {
         std::memcpy(track.reached, mine, bins);
         track.reaches = 1;
     }
+    // The bins of a steady track stay the same: what is beside them is never asked for.
+    const long first = track.kind == STEADY ? lowest[i] : 0, size = (track.kind == STEADY ? highest[i] : bins) - first;
     if (track.looks)
-        accumulate(track.total, spectrum, bins);
+        accumulate(track.total + first, spectrum + first, size);
     else
-        std::memcpy(track.total, spectrum, bins * sizeof(double));
+        std::memcpy(track.total + first, spectrum + first, size * sizeof(double));
     ++track.looks;
     track.last = at, track.level = level[i];
 }
@@ -277,8 +288,7 @@ void Follower::settle(const double* spectrum, double* sum, uint8_t* held) {
     for (long i = 0; i < count; ++i) {
         Followed& track = tracks[i];
         if (track.kind != STEADY) continue;
-        const double power = power_above(spectrum, track.floor, track.mask, hot, bins);
-        track.peak = std::max(rules.forgotten * track.peak, power);
+        track.peak = std::max(rules.forgotten * track.peak, above(i, spectrum, hot));
     }
     unite(held, hot, bins);
     accumulate(sum, spectrum, bins);
@@ -292,6 +302,8 @@ Follower open_follower(BandDesk& desk, const FollowRules& rules, long bins, Foll
     follower.hot = follower.free + bins, follower.around = follower.hot + bins, follower.none = follower.around + bins;
     follower.claims = follower.none + bins, follower.grown = follower.claims + bins;
     follower.heard = follower.grown + count * bins;
+    follower.lowest = desk.places(2 * count), follower.highest = follower.lowest + count;
+    follower.begin();
     return follower;
 }
 
@@ -301,7 +313,6 @@ Follower open_follower(BandDesk& desk, const FollowRules& rules, long bins, Foll
 long follow(BandDesk& desk, const FollowRules& rules, const double* looks, const uint8_t* hot, long n, long bins,
             const double* floor, Followed* tracks, long count, long at, double* sum, uint8_t* held, uint8_t* fresh) {
     Follower follower = open_follower(desk, rules, bins, tracks, count);
-    follower.begin();
     for (long i = 0; i < n; ++i) {
         if (follower.look(looks + i * bins, floor, hot + i * bins, at + i, fresh)) return -1 - i;
         follower.settle(looks + i * bins, sum, held);

@@ -40,12 +40,14 @@ class BandDesk {
     double* doubles(size_t n) { return room(numbers, n); }
     float* floats(size_t n) { return room(parts, n); }
     uint8_t* bytes(size_t n) { return room(masks, n); }
+    long* places(size_t n) { return room(placed, n); }
     std::map<long, Chirp> chirps;  // by length
 
   private:
     std::vector<double> numbers;
     std::vector<float> parts;
     std::vector<uint8_t> masks;
+    std::vector<long> placed;
 
     template <class T>
     static T* room(std::vector<T>& memory, size_t n) {
