@@ -63,7 +63,7 @@ class Load:
 
     def __init__(self) -> None:
         self._recent: deque[tuple[float, float, float]] = deque()  # when, seconds of signal, seconds of work
-        self._looked = time.monotonic()
+        self.began = self._looked = time.monotonic()
         self._worked_s = self._late_s = 0.0  # since then: work that cannot wait, and the latest block
         self._spent: dict[BandPipeline, Spent] = {}  # so far
         self._other = 0.0  # share of all other work
