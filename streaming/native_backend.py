@@ -124,7 +124,7 @@ class NativeEngine(Engine):
             ends = list(accumulate(counts, initial=0))
             room, size = self.room(ends[-1]), 4 * self.parts * self.shape.reduced
             parts = [
-                (stream.handle, samples.tobytes(), samples.size, room + done * size)
+                Work(stream.handle, samples.tobytes(), samples.size, room + done * size)
                 for stream, (_, samples), done in zip(streams, work, ends, strict=False)
             ]
             bad = library().wavetell_push(self.handle, (Work * len(work))(*parts), len(work))

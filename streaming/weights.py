@@ -41,6 +41,11 @@ class ConvWeights:
     dilation: int = 1
     stride: int = 1
 
+    def by_input(self) -> Floats:
+        """The taps (k, C_in, C_out), one for each input."""
+        k, width, c_out = self.taps.shape
+        return self.taps.reshape(k * self.stride, width // self.stride, c_out)
+
     @property
     def history(self) -> int:
         """How many rows before the present one it sees."""

@@ -2,6 +2,7 @@
 
 import copy
 from abc import ABC, abstractmethod
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,14 @@ from numpy.typing import NDArray
 from streaming.block import Samples
 from streaming.encoder import CausalConv, Encoder
 from streaming.engine import open_engine
+from streaming.shape import EncoderShape
 
-HOP = 100
-WINDOW = 1000  # what recomputing looks at
 Features = NDArray[np.float32]
+
+
+def hop_of(shape: EncoderShape) -> int:
+    """Samples of a hop: 100, or the least number of whole strides above."""
+    return shape.stride * ceil(100 / shape.stride)
 
 
 class Refused(Exception):
@@ -42,11 +47,11 @@ class Contestant(ABC):
 class Ours(Contestant):
     """One of the engine's back ends."""
 
-    step = width = HOP
     backend: str
 
     def __init__(self, encoder: Encoder, streams: int, chunk: int) -> None:
-        self.engine = open_engine(encoder, HOP, self.backend, threads=1)
+        self.step = self.width = hop_of(encoder.shape)
+        self.engine = open_engine(encoder, self.step, self.backend, threads=1)
         self.streams = [self.engine.stream() for _ in range(streams)]
 
     def push(self, samples: Samples) -> Any:  # noqa: ANN401

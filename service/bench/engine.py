@@ -1,15 +1,18 @@
 """Measure the engine, beside what a user would pick instead, on one core.
 
-Every back end takes the same streams in chunks, and so do the alternatives: recomputing the last 1000
-samples each hop of 100, the streaming layers of pytorch-tcn and cached_conv, ONNX Runtime and OpenVINO with
-the states in the graph. Those that are not installed are left out (pip install 'wavetell[bench]').
+Every back end takes the same streams in chunks, and so do the alternatives: recomputing the last ten hops
+each hop, the streaming layers of pytorch-tcn and cached_conv, ONNX Runtime and OpenVINO with the states in
+the graph. Those that are not installed are left out (pip install 'wavetell[bench]').
+
+The encoder has the paper's shape, or with --shape cheap one with input maps and strided stages
+(streaming.shape.CHEAP). A hop is 100 samples, or the least number of whole strides above.
 
 Speed is samples a second of all streams together, in CPU time, of the 10th-percentile turn. p50 and p99 are
-the CPU time of a hop of 100 samples of every stream. The error is the largest difference of the pooled
-features from those of the batch encoder over the whole history, relative to the largest value; recomputing
-differs because a window cut out of the stream has zeros before it. The peak is what the core's float32
-multiply-add units can do at most; bfloat16 may go beyond it. Short chunks have a lower limit: each push
-has to read all weights once from the core's caches.
+the CPU time of a hop of every stream. The error is the largest difference of the pooled features from those
+of the batch encoder over the whole history, relative to the largest value; recomputing differs because a
+window cut out of the stream has zeros before it. The peak is what the core's float32 multiply-add units can
+do at most (with WAVETELL_ISA=avx2 on vectors of that width); bfloat16 may go beyond it. Short chunks have a
+lower limit: each push has to read all weights once from the core's caches.
 
 The encoder's weights are rounded to bfloat16, as those of every shipped model are. `native` computes in
 float32 all the same, but a push of one sample reads 16 bits a weight; `native-unrounded` is `native` with
@@ -17,6 +20,7 @@ weights that need all 32.
 
 examples:
   wavetell bench engine
+  wavetell bench engine --shape cheap
   wavetell bench engine --backends native,onnxruntime --chunks 1,100 --streams 1
   wavetell bench engine --json > engine.jsonl
   wavetell bench engine --plot engine.png
@@ -45,7 +49,7 @@ BACKENDS = {
 LIBRARIES = ("pytorch-tcn", "cached-conv", "onnxruntime", "openvino")
 # Of a line of --json.
 FIELDS = ("backend", "chunk", "streams", "samples_per_s", "p50_us", "p99_us", "max_error", "peak_fraction")
-CHUNKS = (1, 16, 100, 256, 1024, 4096)
+CHUNKS = (1, 16, 256, 1024, 4096)  # and a hop
 STREAMS = (1, 4, 16)
 
 
@@ -53,9 +57,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `wavetell bench engine`."""
     parser.add_argument("--json", action="store_true", help="one object a line, and no table")
     parser.add_argument("--backends", type=names, default=tuple(BACKENDS), help=f"of {', '.join(BACKENDS)}")
-    parser.add_argument(
-        "--chunks", type=numbers, default=CHUNKS, help="samples a push (default 1,16,100,256,1024,4096)"
-    )
+    parser.add_argument("--shape", choices=("paper", "cheap"), default="paper", help="of the encoder")
+    parser.add_argument("--chunks", type=numbers, help="samples a push (default 1,16,a hop,256,1024,4096)")
     parser.add_argument("--streams", type=numbers, default=STREAMS, help="streams a push (default 1,4,16)")
     parser.add_argument("--seconds", type=float, default=0.5, help="CPU time a line (default 0.5)")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw it, too: FILE.png, .svg or .pdf")
@@ -88,13 +91,16 @@ def run(args: argparse.Namespace) -> None:
     from tqdm import tqdm
 
     from service.bench import report
+    from service.bench.contestant import hop_of
     from service.bench.race import one_core
-    from service.bench.trial import Trial
+    from service.bench.trial import SHAPES, Trial
 
     lines = []
-    configurations = [(chunk, streams) for chunk in args.chunks for streams in args.streams]
+    shape = SHAPES[args.shape]
+    chunks = args.chunks or sorted((*CHUNKS, hop_of(shape)))
+    configurations = [(chunk, streams) for chunk in chunks for streams in args.streams]
     with one_core(), tqdm(total=len(configurations), disable=None, leave=False) as bar:
-        trial = Trial(max(args.streams), max(args.chunks))
+        trial = Trial(max(args.streams), max(chunks), shape)
         backends = [name for name in args.backends if trial.admits(name, BACKENDS[name])]
         for i, (chunk, streams) in enumerate(configurations):
             title = f"chunks of {chunk}, {streams} stream{'s' * (streams > 1)}"
@@ -107,6 +113,6 @@ def run(args: argparse.Namespace) -> None:
                     print(json.dumps({key: asdict(line)[key] for key in FIELDS}), flush=True)
             bar.update()
     if not args.json:
-        print(report.text(lines))
+        print(report.text(lines, args.shape))
     if args.plot:
         report.plot(lines, args.plot)

@@ -3,6 +3,8 @@
 Each convolution sees its state and the chunk side by side, and gives back their end as the next state:
 
     z = [state, x],    y = conv_d(z) + b,    state' = z[:, :, -(k-1) d:]
+
+A strided one keeps k - s inputs, and chunks are whole strides.
 """
 
 from dataclasses import dataclass, field
@@ -13,11 +15,12 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from service.bench.contestant import Contestant, Features
+from service.bench.contestant import Contestant, Features, Refused
+from service.bench.graph_maps import add_maps, order
 from streaming.block import Samples
 from streaming.encoder import Encoder
 from streaming.shape import LEAK
-from streaming.weights import ConvWeights, folded
+from streaming.weights import ConvWeights, folded, folded_stages
 
 Shape = tuple[int, int, int]  # (B, C, T)
 
@@ -46,17 +49,30 @@ class Graph:
         )
         return self.constants[-1].name
 
-    def conv(self, x: str, weights: ConvWeights) -> str:
-        """A causal convolution with its state."""
-        if weights.history:
-            name = f"state{len(self.states)}"
-            self.states[name] = (self.streams, weights.taps.shape[1], weights.history)
-            x = self.add("Concat", [name, x], axis=2)
-            end, axis = np.array([2**31 - 1]), np.array([2])
-            last = [self.constant(np.array([-weights.history])), self.constant(end), self.constant(axis)]
-            self.nodes.append(helper.make_node("Slice", [x, *last], [f"next_{name}"]))
-        taps = self.constant(weights.taps.transpose(2, 1, 0))  # (C_out, C_in, k)
-        return self.add("Conv", [x, taps, self.constant(weights.bias)], dilations=[weights.dilation])
+    def slice(self, x: str, axis: int, begin: int, end: int, output: str | None = None) -> str:
+        """A part of a value along an axis."""
+        name = output or f"value{len(self.nodes)}"
+        where = [self.constant(np.array([number])) for number in (begin, end, axis)]
+        self.nodes.append(helper.make_node("Slice", [x, *where], [name]))
+        return name
+
+    def after_state(self, x: str, channels: int, length: int) -> str:
+        """A value behind a state, which is then the end of both."""
+        if not length:
+            return x
+        name = f"state{len(self.states)}"
+        self.states[name] = (self.streams, channels, length)
+        joined = self.add("Concat", [name, x], axis=2)
+        self.slice(joined, 2, -length, 2**31 - 1, f"next_{name}")
+        return joined
+
+    def conv(self, x: str, weights: ConvWeights, inputs: list[int] | None = None) -> str:
+        """A causal convolution with its state; `inputs` says which of its channels those of x are."""
+        taps, stride = weights.by_input(), weights.stride  # (k, C_in, C_out)
+        x = self.after_state(x, taps.shape[1], weights.history * stride)
+        given = self.constant((taps if inputs is None else taps[:, inputs]).transpose(2, 1, 0))
+        names = [x, given, self.constant(weights.bias)]
+        return self.add("Conv", names, dilations=[weights.dilation], strides=[stride])
 
     def act(self, x: str) -> str:
         """The activation."""
@@ -67,13 +83,19 @@ class Graph:
 
 def graph_of(encoder: Encoder, streams: int, chunk: int) -> tuple[bytes, dict[str, Shape]]:
     """The model file and the shapes of its states: samples (B, 2, T) to maxima (B, reduced)."""
-    graph = Graph(streams, chunk, encoder.shape.activation)
-    x = "samples"
+    shape = encoder.shape
+    if chunk % shape.stride:
+        raise Refused(f"takes chunks of whole strides, {shape.stride} samples")
+    graph = Graph(streams, chunk, shape.activation)
+    x, inputs = add_maps(graph, "samples", shape.maps), order(shape.maps)
+    for stage in folded_stages(encoder):
+        x, inputs = graph.act(graph.conv(x, stage, inputs)), [*range(len(stage.bias))]
     for block in folded(encoder):
-        h = graph.act(graph.conv(graph.act(graph.conv(x, block.conv1)), block.conv2))
+        h = graph.act(graph.conv(graph.act(graph.conv(x, block.conv1, inputs)), block.conv2))
         if block.residual is not None:
             taps, bias = block.residual
-            x = graph.conv(x, ConvWeights(taps[None], bias, 1))
+            x = graph.conv(x, ConvWeights(taps[None], bias, 1), inputs)
+        inputs = [*range(len(block.conv1.bias))]
         x = graph.add("Add", [h, x])
     graph.nodes.append(
         helper.make_node("ReduceMax", [x, graph.constant(np.array([2]))], ["maxima"], keepdims=0)

@@ -4,23 +4,35 @@ import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from service.bench.contestant import hop_of
 from service.bench.engine import LIBRARIES
-from service.bench.trial import Line
+from service.bench.trial import SHAPES, Line
 
 BAR = 50  # characters
+# shape -> back end, over whom, chunk, streams, how many times as fast
+TARGETS: dict[str, list[tuple[str, tuple[str, ...], int, int, str]]] = {
+    "paper": [
+        ("native", LIBRARIES, 100, 1, "3"),
+        ("native", LIBRARIES, 1, 1, "30"),
+        ("native", ("recompute",), 100, 1, "35"),
+        ("native-bf16", LIBRARIES, 100, 1, "12 with AMX"),
+    ],
+    "cheap": [("native", LIBRARIES, 256, 1, "3"), ("native", LIBRARIES, 16, 16, "20")],
+}
+# shape -> chunk, percent of the core's peak
+SHARES = {"paper": (100, "70 with AVX-512"), "cheap": (4096, "65")}
 
 
-def text(lines: list[Line]) -> str:
+def text(lines: list[Line], shape: str = "paper") -> str:
     """The whole report."""
-    return "\n\n".join([speeds(lines), times(lines), bars(lines), "\n".join(targets(lines))]).rstrip()
+    hop = hop_of(SHAPES[shape])
+    parts = [speeds(lines), times(lines, hop), bars(lines, hop), "\n".join(targets(lines, shape))]
+    return "\n\n".join(parts).rstrip()
 
 
 def speeds(lines: list[Line]) -> str:
     """Samples a second, and the largest error of each row."""
-    rows = table(
-        lines,
-        lambda line: f"{line.samples_per_s / 1e3:#.3g}".rstrip(".") if line.samples_per_s else "refused",
-    )
+    rows = table(lines, lambda line: thousands(line.samples_per_s) if line.samples_per_s else "refused")
     rows[0].append("max error")
     for row, group in zip(rows[1:], groups(lines).values(), strict=True):
         errors = [line.max_error for line in group if line.max_error is not None]
@@ -28,12 +40,16 @@ def speeds(lines: list[Line]) -> str:
     return "thousand samples per second, by chunk\n" + aligned(rows)
 
 
-def times(lines: list[Line]) -> str:
+def thousands(rate: float) -> str:
+    """A rate in thousands, to three digits."""
+    return f"{rate / 1e3:,.0f}" if rate >= 1e6 else f"{rate / 1e3:#.3g}".rstrip(".")
+
+
+def times(lines: list[Line], hop: int) -> str:
     """The time of a hop."""
     rows = table(lines, lambda line: f"{line.p50_us:.0f}/{line.p99_us:.0f}" if line.p50_us else "")
-    return "a hop of 100 samples of every stream, p50/p99 in microseconds of CPU time, by chunk\n" + aligned(
-        rows
-    )
+    title = f"a hop of {hop} samples of every stream, p50/p99 in microseconds of CPU time, by chunk\n"
+    return title + aligned(rows)
 
 
 def groups(lines: list[Line]) -> dict[tuple[int, str], list[Line]]:
@@ -82,10 +98,10 @@ def plural(streams: int) -> str:
     return f"{streams} stream{'s' * (streams > 1)}"
 
 
-def bars(lines: list[Line]) -> str:
+def bars(lines: list[Line], hop: int = 100) -> str:
     """A bar for each back end, at a chunk of one hop where that was measured."""
     streams = min(line.streams for line in lines)
-    chunk = min((line.chunk for line in lines), key=lambda chunk: abs(chunk - 100))
+    chunk = min((line.chunk for line in lines), key=lambda chunk: abs(chunk - hop))
     found = {name: line.samples_per_s or 0.0 for name, line in at(lines, chunk, streams).items()}
     limit = next((peak(line) for line in at(lines, chunk, streams).values()), None)
     if limit:
@@ -93,31 +109,29 @@ def bars(lines: list[Line]) -> str:
     unit = max(found.values(), default=1.0) / BAR
     width = max(map(len, found), default=0)
     rows = [
-        f"{name:<{width}} {'█' * round(rate / unit):<{BAR}} {rate / 1e3:.4g}" for name, rate in found.items()
+        f"{name:<{width}} {'█' * round(rate / unit):<{BAR}} {thousands(rate)}" for name, rate in found.items()
     ]
     title = f"thousand samples a second, chunks of {chunk}, {plural(streams)}"
     return "\n".join([title, *rows])
 
 
-def targets(lines: list[Line]) -> Iterator[str]:
+def targets(lines: list[Line], shape: str = "paper") -> Iterator[str]:
     """What the engine has to show, and what it showed, as far as it was measured."""
-    hop, single = at(lines, 100), at(lines, 1)
-    wanted = [
-        ("native over the best library, chunks of 100", hop, "native", LIBRARIES, "3"),
-        ("native over the best library, chunks of 1", single, "native", LIBRARIES, "30"),
-        ("native over recomputing the window", hop, "native", ("recompute",), "35"),
-        ("native-bf16 over the best library, chunks of 100", hop, "native-bf16", LIBRARIES, "12 with AMX"),
-    ]
-    for title, found, ours, others, target in wanted:
+    for ours, others, chunk, streams, target in TARGETS[shape]:
+        found = at(lines, chunk, streams)
         rivals = [found[name].samples_per_s or 0.0 for name in others if name in found]
         if ours in found and rivals:
             ratio = (found[ours].samples_per_s or 0.0) / max(rivals)
             limit = found[ours].limit_samples_per_s if ours == "native" else None
             most = f", the most that this core allows {limit / max(rivals):.1f}" if limit else ""
-            yield f"{title}: {ratio:.1f} times; the target is {target}{most}"
-    if "native" in hop and hop["native"].peak_fraction:
-        share = 100 * hop["native"].peak_fraction
-        yield f"native of the core's peak, chunks of 100: {share:.0f} %; the target is 70 with AVX-512"
+            over = "recomputing the window" if others == ("recompute",) else "the best library"
+            where = f"chunks of {chunk}" + f", {plural(streams)}" * (streams > 1)
+            yield f"{ours} over {over}, {where}: {ratio:.1f} times; the target is {target}{most}"
+    chunk, share = SHARES[shape]
+    found = at(lines, chunk)
+    if "native" in found and found["native"].peak_fraction:
+        reached = 100 * found["native"].peak_fraction
+        yield f"native of the core's peak, chunks of {chunk}: {reached:.0f} %; the target is {share}"
 
 
 def plot(lines: list[Line], path: Path) -> None:

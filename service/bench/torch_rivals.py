@@ -7,13 +7,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from service.bench.contestant import HOP, WINDOW, Contestant, Refused
+from service.bench.contestant import Contestant, Refused, hop_of
 from streaming.block import Samples
-from streaming.encoder import Encoder, activate
+from streaming.encoder import Encoder, activate, expand
 from streaming.shape import EncoderShape
-from streaming.weights import BlockWeights, ConvWeights, folded
+from streaming.weights import BlockWeights, ConvWeights, folded, folded_stages
 
 Layer = Callable[[int, int, int, int], nn.Module]  # channels in, channels out, kernel, dilation
+HOPS = 10  # that recomputing looks at
 
 
 class Block(nn.Module):
@@ -36,20 +37,53 @@ class Block(nn.Module):
         return h + residual
 
 
+class Maps(nn.Module):
+    """The input maps, (B, 2, T) to (B, C, T)."""
+
+    def __init__(self, shape: EncoderShape) -> None:
+        super().__init__()
+        self.maps = shape.maps
+
+    def forward(self, x: Tensor) -> Tensor:
+        return expand(x.transpose(1, 2), self.maps).transpose(1, 2)
+
+
+class StridedConv(nn.Module):
+    """A strided stage over whole sequences, (B, C_in, T) to (B, C_out, T / stride)."""
+
+    def __init__(self, weights: ConvWeights, shape: EncoderShape) -> None:
+        super().__init__()
+        left = weights.history * weights.stride
+        self.conv = convolution(
+            weights,
+            lambda c_in, c_out, kernel, _: nn.Sequential(
+                nn.ConstantPad1d((left, 0), 0.0), nn.Conv1d(c_in, c_out, kernel, stride=weights.stride)
+            ),
+        )
+        self.activation = shape.activation
+
+    def forward(self, x: Tensor) -> Tensor:
+        return activate(self.conv(x), self.activation)
+
+
 def convolution(weights: ConvWeights, layer: Layer) -> nn.Module:
     """The layer with these weights; whatever wraps the Conv1d, it is the one module that has a `weight`."""
-    kernel, c_in, c_out = weights.taps.shape
+    taps = weights.by_input()
+    kernel, c_in, c_out = taps.shape
     module = layer(c_in, c_out, kernel, weights.dilation)
     conv = next(part for part in module.modules() if isinstance(part, nn.Conv1d))
     with torch.no_grad():
-        conv.weight.copy_(torch.from_numpy(weights.taps.transpose(2, 1, 0)))  # (C_out, C_in, k)
+        conv.weight.copy_(torch.from_numpy(taps.transpose(2, 1, 0)))  # (C_out, C_in, k)
         conv.bias.copy_(torch.from_numpy(weights.bias))  # type: ignore[union-attr]
     return module
 
 
 def network(encoder: Encoder, layer: Layer) -> nn.Module:
     """The whole encoder up to its features."""
-    return nn.Sequential(*[Block(block, encoder.shape, layer) for block in folded(encoder)]).eval()
+    shape = encoder.shape
+    stages = [StridedConv(stage, shape) for stage in folded_stages(encoder)]
+    blocks = [Block(block, shape, layer) for block in folded(encoder)]
+    return nn.Sequential(Maps(shape), *stages, *blocks).eval()
 
 
 def planar(samples: Samples) -> Tensor:
@@ -59,15 +93,15 @@ def planar(samples: Samples) -> Tensor:
 
 
 class Recompute(Contestant):
-    """The batch encoder over the last 1000 samples, once a hop."""
-
-    step, width = HOP, WINDOW
+    """The batch encoder over the last ten hops, once a hop."""
 
     def __init__(self, encoder: Encoder, streams: int, chunk: int) -> None:
-        if chunk != HOP:
-            raise Refused(f"recomputes once a hop of {HOP}")
+        self.step = hop_of(encoder.shape)
+        self.width = HOPS * self.step
+        if chunk != self.step:
+            raise Refused(f"recomputes once a hop of {self.step}")
         self.network = network(encoder, padded)
-        self.past = np.zeros((streams, WINDOW), np.complex64)
+        self.past = np.zeros((streams, self.width), np.complex64)
 
     @torch.inference_mode()
     def push(self, samples: Samples) -> Tensor:
@@ -81,6 +115,8 @@ class Streaming(Contestant):
     """Layers that keep their own past."""
 
     def __init__(self, encoder: Encoder, streams: int, chunk: int) -> None:
+        if encoder.shape.maps or encoder.shape.stages:
+            raise Refused("keeps no past of input maps and strided stages")
         self.step = self.width = chunk
         self.network = network(encoder, self.layer)
 

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 
@@ -9,15 +10,16 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from service.bench.contestant import HOP, Contestant, Features, Refused
+from service.bench.contestant import Contestant, Features, Refused, hop_of
 from service.bench.peak import peak_runners, read_runners
 from service.bench.race import Runner, race
 from streaming.encoder import Encoder, iq
 from streaming.errors import BackendError
-from streaming.shape import EncoderShape
+from streaming.shape import CHEAP, EncoderShape
 from training.pretraining.canonical import round_weights
 
 SIGNAL = 12_288  # samples of each stream: more than the 8,188 of the encoder's past, and a multiple of 4096
+SHAPES = {"paper": EncoderShape(), "cheap": CHEAP}
 CHECK_S = 0.2  # CPU time after which the check ends, if not at the signal's end
 
 
@@ -40,11 +42,11 @@ class Heat:
     """A contestant on its way through the signal, again and again."""
 
     def __init__(self, contestant: Contestant, trial: "Trial", streams: int, chunk: int) -> None:
-        self.contestant, self.chunk = contestant, chunk
+        self.contestant, self.chunk, self.stride = contestant, chunk, trial.encoder.shape.stride
         usable = trial.signal.shape[1] // chunk * chunk
         self.pieces = [trial.signal[:streams, i : i + chunk] for i in range(0, usable, chunk)]
         self.next = 0
-        self.pushes = max(1, HOP // chunk)  # that make about a hop
+        self.pushes = max(1, trial.hop // chunk)  # that make about a hop
         self.error = self.check(trial.features[:streams])
         self.runner = Runner(self.unit)
 
@@ -69,24 +71,23 @@ class Heat:
             found.append(self.contestant.maxima(self.push()).copy())
         ours = np.concatenate(found, 1)  # (streams, n, reduced)
         ends = step * np.arange(1, ours.shape[1] + 1)
-        exact = np.stack([features[:, max(0, end - width) : end].max(1) for end in ends], 1)
+        spans = [(max(0, end - width) // self.stride, end // self.stride) for end in ends]
+        exact = np.stack([features[:, first:last].max(1) for first, last in spans], 1)
         return float(np.abs(ours - exact).max() / np.abs(exact).max())
 
 
 class Trial:
-    """The encoder in the paper's shape, its weights rounded as those of shipped models, and its features of
-    noise of unit power, for each stream.
-    """
+    """An encoder, its weights rounded as those of shipped models, and its features of noise."""
 
-    def __init__(self, streams: int, chunk: int) -> None:
-        self.encoder = Encoder(EncoderShape())
+    def __init__(self, streams: int, chunk: int, shape: EncoderShape) -> None:
+        self.encoder, self.hop = Encoder(shape), hop_of(shape)
         round_weights(self.encoder)
         length = max(SIGNAL, chunk)
         noise = np.random.default_rng(0).standard_normal((streams, 2 * length), np.float32)
         self.signal = (noise * np.float32(0.5**0.5)).view(np.complex64)  # (streams, length)
         with torch.inference_mode():
             features = [self.encoder.features(iq(stream[None])).numpy()[0] for stream in self.signal]
-        self.features = np.stack(features)  # (streams, length, reduced)
+        self.features = np.stack(features)  # (streams, length / stride, reduced)
         self.classes: dict[str, type[Contestant]] = {}
         self.said: set[str] = set()
         if not peak_runners():
@@ -103,7 +104,8 @@ class Trial:
         module, _, member = where.partition(":")
         try:
             kind = getattr(import_module(f"service.bench.{module}"), member)
-            kind(self.encoder, 1, HOP)
+            with suppress(Refused):
+                kind(self.encoder, 1, self.hop)
         except (ImportError, BackendError) as error:
             self.say(f"{name} is left out: {error}")
             return False
@@ -118,7 +120,9 @@ class Trial:
                 heats[name] = Heat(self.classes[name](self.encoder, streams, chunk), self, streams, chunk)
             except Refused as refusal:
                 self.say(f"{name} refuses lines: it {refusal}")
-        peaks, reads = peak_runners(), read_runners(self.encoder.shape.multiply_adds() // 2)
+        arrays = self.encoder.arrays().items()
+        weights = sum(array.size for name, array in arrays if name.endswith((".v", "residual.weight")))
+        peaks, reads = peak_runners(), read_runners(weights // 2)
         race([heat.runner for heat in heats.values()] + peaks + reads, seconds)
         peak = max((runner.per_s for runner in peaks), default=None)
         passes = max((runner.per_s for runner in reads), default=None)
@@ -137,7 +141,8 @@ class Trial:
         if heat is None:
             return Line(name, chunk, streams)
         rate = heat.runner.per_s * streams
-        to_hop = HOP / (heat.pushes * chunk)
+        to_hop = self.hop / (heat.pushes * chunk)
+        least = max(chunk * streams, self.encoder.shape.stride)  # samples for which the weights are read once
         most = peak and peak / self.encoder.shape.multiply_adds()
         return Line(
             name,
@@ -148,5 +153,5 @@ class Trial:
             p99_us=round(heat.runner.unit_us(99) * to_hop, 2),
             max_error=float(f"{heat.error:.3g}"),
             peak_fraction=most and round(rate / most, 4),
-            limit_samples_per_s=most and passes and round(min(most, passes * chunk * streams), 1),
+            limit_samples_per_s=most and passes and round(min(most, passes * least), 1),
         )
