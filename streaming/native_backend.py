@@ -5,6 +5,7 @@ Results have the same bits for every cut of the stream, alone or among other str
 
 import ctypes
 from collections.abc import Sequence
+from ctypes import c_int64, c_void_p
 from itertools import accumulate
 from typing import cast, get_args
 
@@ -15,7 +16,7 @@ from streaming.block import Samples
 from streaming.engine import Engine, Hops, Stream, check_samples, not_finite
 from streaming.errors import BackendError
 from streaming.maps import InputMap
-from streaming.native_library import Work, choose_isa, library, push_one
+from streaming.native_library import choose_isa, library, push_one
 from streaming.shape import Activation
 from streaming.weights import AnyEncoder
 
@@ -117,21 +118,18 @@ class NativeEngine(Engine):
         """Push to many streams in one call."""
         self.check(work)
         streams = [cast(NativeStream, stream) for stream, _ in work]
+        sizes, n = [samples.size for _, samples in work], len(work)
         with self.lock:
-            counts = [
-                stream.completes(samples.size) for stream, (_, samples) in zip(streams, work, strict=True)
-            ]
+            counts = [stream.completes(size) for stream, size in zip(streams, sizes, strict=True)]
             ends = list(accumulate(counts, initial=0))
-            room, size = self.room(ends[-1]), 4 * self.parts * self.shape.reduced
-            parts = [
-                Work(stream.handle, samples.tobytes(), samples.size, room + done * size)
-                for stream, (_, samples), done in zip(streams, work, ends, strict=False)
-            ]
-            bad = library().wavetell_push(self.handle, (Work * len(work))(*parts), len(work))
+            room = self.room(ends[-1])
+            handles = (c_void_p * n)(*[stream.handle for stream in streams])
+            samples = b"".join([samples.tobytes() for _, samples in work])
+            bad = library().wavetell_push(self.handle, n, handles, (c_int64 * n)(*sizes), samples, room)
             if bad >= 0:
                 raise not_finite(work[bad][1])
-            for stream, (_, samples) in zip(streams, work, strict=True):
-                stream._position += samples.size
+            for stream, size in zip(streams, sizes, strict=True):
+                stream._position += size
             return [self.taken(done, count) for done, count in zip(ends, counts, strict=False)]
 
     def room(self, hops: int) -> int:

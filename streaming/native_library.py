@@ -31,17 +31,6 @@ print(library.wavetell_check(isa) if library.wavetell_supports(isa) else "inf")
 """
 
 
-class Work(ctypes.Structure):
-    """One stream's part of a push, as the kernel takes it."""
-
-    _fields_ = (
-        ("stream", c_void_p),
-        ("iq", c_char_p),
-        ("samples", c_int64),
-        ("hops", c_void_p),
-    )
-
-
 @functools.cache
 def library() -> ctypes.CDLL:
     """The kernel with its functions' types; the interpreter lock is released while one runs."""
@@ -60,7 +49,7 @@ def library() -> ctypes.CDLL:
         ("wavetell_reset", None, [c_void_p]),
         ("wavetell_save", None, [c_void_p, c_void_p]),
         ("wavetell_restore", None, [c_void_p, c_int64, c_char_p]),
-        ("wavetell_push", c_int, [c_void_p, POINTER(Work), c_int]),
+        ("wavetell_push", c_int, [c_void_p, c_int, c_void_p, c_void_p, c_char_p, c_void_p]),
         ("wavetell_push_one", c_int64, [c_void_p, c_void_p, c_char_p, c_int64, c_void_p]),
         ("wavetell_signals", c_void_p, [c_char_p]),
         ("wavetell_machine", c_int, [c_void_p, c_void_p, c_int64, c_double, c_double, c_int64, c_void_p]),

@@ -48,7 +48,7 @@ void Engine::fill(Batch& batch, Work*& work, Work* end, int64_t samples) {
         Stream& stream = *work->stream;
         const int64_t count = std::min(work->samples, samples);
         batch.parts.push_back({&stream, work->iq, work->hops, stream.position, count});
-        work->hops += (stream.position % stream.model.hop + count) / stream.model.hop * stream.model.hop_size();
+        work->hops += stream.completes(count) * stream.model.hop_size();
         stream.position += count, samples -= count;
         work->samples -= count, work->iq += 2 * count;
         if (!work->samples) ++work;

@@ -152,21 +152,30 @@ void wavetell_restore(void* stream, int64_t position, const uint8_t* state) {
     static_cast<Stream*>(stream)->restore(position, state);
 }
 
-// Returns -1, or the index of the first work whose samples are not all finite; then nothing was changed.
-int wavetell_push(void* engine, Work* work, int count) {
-    for (int index = 0; index < count; ++index)
-        if (!all_finite(work[index])) return index;
-    static_cast<Engine*>(engine)->push(work, count);
+// The samples of each stream lie one behind the other, and so will their hops. Returns -1, or the index of the first
+// stream whose samples are not all finite; then nothing was changed.
+int wavetell_push(void* engine, int count, Stream* const* streams, const int64_t* samples, const float* iq, float* hops) {
+    std::vector<Work> work;
+    work.reserve(count);
+    for (int index = 0; index < count; ++index) {
+        work.push_back({streams[index], iq, samples[index], hops});
+        if (!all_finite(work.back())) return index;
+        iq += 2 * samples[index];
+        hops += streams[index]->completes(samples[index]) * streams[index]->model.hop_size();
+    }
+    static_cast<Engine*>(engine)->push(work.data(), count);
     return -1;
 }
 
 // The same for one stream, with few arguments since each takes Python's time: returns how many hops were completed,
-// or -1. `hops` has room for them.
+// or -1.
 int64_t wavetell_push_one(void* engine, void* stream, const float* iq, int64_t samples, float* hops) {
     Stream* to = static_cast<Stream*>(stream);
-    const int64_t count = (to->position % to->model.hop + samples) / to->model.hop;
+    const int64_t count = to->completes(samples);
     Work work{to, iq, samples, hops};
-    return wavetell_push(engine, &work, 1) < 0 ? count : -1;
+    if (!all_finite(work)) return -1;
+    static_cast<Engine*>(engine)->push(&work, 1);
+    return count;
 }
 
 }  // extern "C"

@@ -153,6 +153,7 @@ struct Stream {
     std::vector<float> maximum;  // of the unfinished hop
     std::vector<double> total, squares;
 
+    int64_t completes(int64_t samples) const { return (position % model.hop + samples) / model.hop; }  // hops
     void reset();
     void save(uint8_t* state);
     void restore(int64_t position, const uint8_t* state);

@@ -12,13 +12,6 @@
 #include <cstring>
 #include <vector>
 
-struct Work {
-    void* stream;
-    const float* iq;
-    int64_t samples;
-    float* hops;
-};
-
 extern "C" {
 int wavetell_supports(const char* isa);
 double wavetell_check(const char* isa);
@@ -29,7 +22,7 @@ void wavetell_block(void*, int, int, int, const float*, const float*, const floa
 void wavetell_ready(void* engine);
 void* wavetell_stream(void* engine);
 void wavetell_save(void* stream, uint8_t* state);
-int wavetell_push(void* engine, Work* work, int count);
+int wavetell_push(void* engine, int count, void* const* streams, const int64_t* samples, const float* iq, float* hops);
 int64_t wavetell_push_one(void* engine, void* stream, const float* iq, int64_t samples, float* hops);
 const void* wavetell_signals(const char* isa);
 void wavetell_describe(const void* signals, const float* iq, int64_t samples, float snr_db, float* features);
@@ -77,22 +70,25 @@ void engine() {
     std::vector<int64_t> seen(about[9]);
     for (int64_t i = 0; i < about[9]; ++i) streams.push_back(wavetell_stream(engine));
     for (int64_t together; (together = number()) > 0;) {
-        std::vector<std::vector<float>> iq, hops;
-        std::vector<Work> work;
+        std::vector<void*> to;
+        std::vector<int64_t> samples;
+        std::vector<float> iq;
+        int64_t completed = 0;
         for (int64_t i = 0; i < together; ++i) {
-            const int64_t stream = number(), samples = number();
-            const int64_t completed = (seen[stream] % hop + samples) / hop;
-            seen[stream] += samples;
-            iq.push_back(read<float>(2 * samples));
-            hops.emplace_back(completed * hop_size);
-            work.push_back({streams[stream], iq.back().data(), samples, hops.back().data()});
+            const int64_t stream = number(), count = number();
+            const auto part = read<float>(2 * count);
+            completed += (seen[stream] % hop + count) / hop;
+            seen[stream] += count;
+            to.push_back(streams[stream]);
+            samples.push_back(count);
+            iq.insert(iq.end(), part.begin(), part.end());
         }
-        for (size_t i = 0; i < work.size(); ++i) work[i].iq = iq[i].data();
+        std::vector<float> hops(completed * hop_size);
         if (together == 1)
-            wavetell_push_one(engine, work[0].stream, work[0].iq, work[0].samples, hops[0].data());
-        else if (wavetell_push(engine, work.data(), work.size()) >= 0)
+            wavetell_push_one(engine, to[0], iq.data(), samples[0], hops.data());
+        else if (wavetell_push(engine, int(together), to.data(), samples.data(), iq.data(), hops.data()) >= 0)
             std::exit(3);
-        for (const auto& part : hops) write(part);
+        write(hops);
     }
     for (void* stream : streams) {
         std::vector<uint8_t> state(about[10]);
