@@ -72,6 +72,12 @@ export class AlertPanel {
     }
   }
 
+  // Opens the form of a rule, filled in for an emission.
+  watch(emission) {
+    this.page.tabs.open("alerts");
+    this.watches.prefill(emission);
+  }
+
   drawTab() {
     this.tab.textContent = this.unseen.size ? `Alerts ${this.unseen.size}` : "Alerts";
   }

@@ -14,7 +14,7 @@ export class ApiError extends Error {
 export const service = new EventTarget();
 
 export async function call(method, path, body) {
-  const raw = body instanceof Blob || body instanceof ArrayBuffer;
+  const raw = [Blob, ArrayBuffer, FormData].some((kind) => body instanceof kind);
   let answer;
   try {
     answer = await fetch(path, {

@@ -9,6 +9,7 @@ import { BoxList } from "./boxlist.js";
 import { learnFamilies, styleOf } from "./colours.js";
 import { Constellation } from "./constellation.js";
 import { $, attempt, make } from "./dom.js";
+import { DroppedRecording } from "./dropped.js";
 import { EmissionPanel } from "./panel.js";
 import { Eye } from "./eye.js";
 import { Federation } from "./federation.js";
@@ -32,6 +33,7 @@ import { Timeline } from "./timeline.js";
 import { metric, seconds } from "./units.js";
 import { View } from "./view.js";
 import { Waterfall } from "./waterfall.js";
+import { Welcome } from "./welcome.js";
 
 const POLL_MS = 2_000;
 const LOOK_MS = 250; // after the last scroll or zoom, finer rows are asked for
@@ -70,6 +72,8 @@ class Page {
       taught: () => this.panels.teach.taught(),
       played: (stream) => this.refresh().then(() => this.show(stream)),
     });
+    this.recording = new DroppedRecording($("dropped"));
+    this.welcome = new Welcome($("nothing"), this);
     this.login = new Login($("login"), () => this.start());
     this.tabs = new Tabs($("tabs"), () => this.refreshPanel());
     this.theme = new Theme();
@@ -121,7 +125,7 @@ class Page {
       $("stream").value = this.air?.stream.id ?? "";
     }
     $("nothing").hidden = this.streams.length > 0;
-    $("nothing").textContent = "No stream yet. Add one under Streams.";
+    if (!this.streams.length) this.welcome.load();
     const wanted = this.streams.find(({ id }) => id === this.air?.stream.id) ?? this.streams[0];
     if (wanted?.id !== this.air?.stream.id) await this.show(wanted);
     else if (this.air) this.air.stream = wanted;
@@ -139,12 +143,6 @@ class Page {
     this.redraw();
     if (id && this.tabs.current !== "emissions") this.tabs.open("emissions");
     await this.panels.emissions.open(id);
-  }
-
-  // Opens the form of a watch rule, filled in for an emission.
-  watch(emission) {
-    this.tabs.open("alerts");
-    this.panels.alerts.watches.prefill(emission);
   }
 
   async show(stream) {

@@ -87,7 +87,7 @@ export class EmissionView {
       "div",
       { class: "actions" },
       action("Zoom to it", "Its part of the band and its time", () => this.zoom()),
-      action("Watch", "Be told of it: when it falls silent, when one like it comes", () => this.page.watch(this.emission)),
+      action("Watch", "Be told of it: when it falls silent, when one like it comes", () => this.page.panels.alerts.watch(this.emission)),
       action("Download", "Its I/Q as SigMF, moved to zero and decimated", () => this.download()),
       make("span", { class: "group" }, this.what, this.long, action("Ignore", "No events of it", () => this.ignore())),
     );

@@ -31,6 +31,13 @@ export class Streams {
     if (!this.form.loaded) await this.form.load();
   }
 
+  // Opens the form for one kind of source.
+  async ask(kind) {
+    this.page.tabs.open("streams");
+    if (!this.form.loaded) await this.form.load();
+    this.form.choose(kind);
+  }
+
   draw() {
     const { streams } = this.page;
     for (const id of this.cards.keys()) {
@@ -198,6 +205,13 @@ class AddForm {
     }
     this.kind.selectedIndex = 0;
     this.draw();
+  }
+
+  choose(kind) {
+    this.kind.value = kind;
+    this.chosen = true;
+    this.draw();
+    this.fields.querySelector("input")?.focus();
   }
 
   get radio() {

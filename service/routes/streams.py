@@ -9,6 +9,7 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, ConfigDict, Field
 
 from hardware.plan import Plan
+from service.demo import BAND
 from service.live.streams import Stream
 from service.routes.common import TheStation, TheStream
 from service.schemas.fields import FreqHz, GainDb, Text, one_line
@@ -21,6 +22,7 @@ from streaming.prediction import utc_text
 
 log = logging.getLogger(__name__)
 router = APIRouter(prefix="/v1/streams", tags=["streams"])
+DEMO = f"file:{BAND}?pace=realtime&loop=1"
 
 
 class NewStream(BaseModel):
@@ -28,7 +30,7 @@ class NewStream(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    source: Text = Field(max_length=500, description="a source address")
+    source: Text = Field(max_length=500, description="a source address; `demo`: the shipped band")
     name: Text = Field("", max_length=100, description="what people call it")
     head: Text = Field("", max_length=100, description="empty means the model's first that fits")
     plan: FrequencyPlan | None = Field(None, description="the radio is retuned step by step")
@@ -127,10 +129,12 @@ async def create(
     new: Annotated[NewStream, Body(examples=[{"source": "tone:?rate=48k", "name": "a tone"}])],
 ) -> StreamState:
     """Open a source and listen to it."""
-    check_source(new.source, station.values, station.data)
+    source = DEMO if new.source == "demo" else new.source
+    if source is not DEMO:
+        check_source(source, station.values, station.data)
     plan = Plan(**new.plan.model_dump()) if new.plan else None
     stream = await run_in_threadpool(
-        station.create, new.source, new.name or new.source, new.head, lasting=True, plan=plan
+        station.create, source, new.name or new.source, new.head, lasting=True, plan=plan
     )
     return describe(station, stream)
 

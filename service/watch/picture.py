@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from service.live.spectrum import psd_db
 from streaming.block import Block
 
-WIDTH, HEIGHT = 320, 160
+SIZE = (320, 160)  # pixels, width and height
 MOST_BINS = 1 << 15
 RANGE_DB = 40.0  # above the floor, from the darkest to the lightest
 # The colours of the waterfall (service/dashboard/colours.js), which grow evenly in lightness.
@@ -18,7 +18,12 @@ STOPS = ("04070d", "0b1d3a", "143c6e", "2d6a9f", "56b4e9", "bfe3c0", "f6e58d", "
 OUTLINE = 255  # the last entry of the palette is white
 
 
-def spectrogram(blocks: list[Block], shown_hz: tuple[float, float], box: tuple[float, ...]) -> bytes:
+def spectrogram(
+    blocks: list[Block],
+    shown_hz: tuple[float, float],
+    box: tuple[float, ...] = (),
+    size: tuple[int, int] = SIZE,
+) -> bytes:
     """A part of the band over time.
 
     Parameters
@@ -29,29 +34,32 @@ def spectrogram(blocks: list[Block], shown_hz: tuple[float, float], box: tuple[f
         Lower and upper edge of what is shown, in hertz from the source's centre.
     box
         First and last sample, lower and upper edge of the outline, in hertz from the centre; or nothing.
+    size
+        Width and height in pixels.
     """
-    rate_hz, (low, high) = blocks[0].rate_hz, shown_hz
-    bins = min(MOST_BINS, max(16, 2 ** int(np.ceil(np.log2(WIDTH * rate_hz / (high - low))))))
-    columns = (np.linspace(low, high, WIDTH, endpoint=False) / rate_hz + 0.5) * bins
+    rate_hz, (low, high), (width, height) = blocks[0].rate_hz, shown_hz, size
+    bins = min(MOST_BINS, max(16, 2 ** int(np.ceil(np.log2(width * rate_hz / (high - low))))))
+    columns = (np.linspace(low, high, width, endpoint=False) / rate_hz + 0.5) * bins
     at = np.clip(columns.astype(int), 0, bins - 1)
     samples, first = np.concatenate([block.samples for block in blocks]), blocks[0].index
-    edges = np.linspace(0, len(samples), HEIGHT + 1).astype(int)
+    edges = np.linspace(0, len(samples), height + 1).astype(int)
     rows = [psd_db(samples[a : max(b, a + 1)], bins)[at] for a, b in pairwise(edges)]
-    power = np.array(rows)  # (HEIGHT, WIDTH) in dB
+    power = np.array(rows)  # (height, width) in dB
     floor = np.median(power)
     pixels = np.clip((power - floor + 3) / RANGE_DB * (OUTLINE - 1), 0, OUTLINE - 1).astype(np.uint8)
     if box:
         start, end, lower, upper = box
-        left, right = ((np.array([lower, upper]) - low) / (high - low) * WIDTH).astype(int)
-        top, bottom = ((np.array([start, end]) - first) / len(samples) * HEIGHT).astype(int)
+        left, right = ((np.array([lower, upper]) - low) / (high - low) * width).astype(int)
+        top, bottom = ((np.array([start, end]) - first) / len(samples) * height).astype(int)
         outline(pixels, (int(top), int(bottom)), (int(left) - 1, int(right) + 1))
     return png(pixels)
 
 
 def outline(pixels: NDArray[np.uint8], rows: tuple[int, int], columns: tuple[int, int]) -> None:
     """Draw the edges of a box, as far as they lie in the picture."""
-    top, bottom = (max(0, min(HEIGHT - 1, row)) for row in rows)
-    left, right = (max(0, min(WIDTH - 1, column)) for column in columns)
+    height, width = pixels.shape
+    top, bottom = (max(0, min(height - 1, row)) for row in rows)
+    left, right = (max(0, min(width - 1, column)) for column in columns)
     pixels[top : bottom + 1, [left, right]] = OUTLINE
     pixels[[top, bottom], left : right + 1] = OUTLINE
 

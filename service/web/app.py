@@ -14,6 +14,7 @@ from starlette.types import ASGIApp
 from service.errors import Conflict, NotFound, Refused
 from service.models.jobs import Jobs
 from service.routes import (
+    analyse,
     dashboard,
     emissions,
     federation,
@@ -42,6 +43,7 @@ STATUS: dict[type[WavetellError], int] = {NotFound: 404, Conflict: 409, Refused:
 ROUTERS = (
     dashboard,
     predict,
+    analyse,
     streams,
     live,
     spectrum,

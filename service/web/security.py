@@ -102,7 +102,11 @@ def required_role(method: str, path: str) -> Role | None:
     """What a request needs: reading reads, changing operates, models are the administrator's."""
     if path in OPEN or path.startswith("/static/"):
         return None
-    if method in ("GET", "HEAD", "OPTIONS") or path == "/v1/predict" or path.startswith("/plugins"):
+    if (
+        method in ("GET", "HEAD", "OPTIONS")
+        or path in ("/v1/predict", "/v1/analyse")
+        or path.startswith("/plugins")
+    ):
         return "read"
     return "admin" if path.startswith("/v1/models") else "operate"
 

@@ -199,6 +199,11 @@ def test_every_documented_field_is_filled_and_there_are_no_others(on_air):
     meta["captures"][0]["core:datetime"] = "2026-01-01T00:00:00Z"
     files = {"meta": json.dumps(meta), "data": DEMO.with_suffix(".sigmf-data").read_bytes()}
     document.check("post", "/v1/predict", on_air.post("/v1/predict", files=files))
+    analysed = on_air.post(
+        "/v1/analyse",
+        files=[("file", ("a.sigmf-meta", files["meta"])), ("file", ("a.sigmf-data", files["data"]))],
+    )
+    document.check("post", "/v1/analyse", analysed)
     for head in ("", "nobody"):
         url = f"/plugins/{plugin_job(on_air, head)}/result"
         document.check("get", "/plugins/{job_id}/result", on_air.get(url))
