@@ -7,6 +7,7 @@ import { attempt, make, toast } from "./dom.js";
 import { Eye } from "./eye.js";
 import { places } from "./emissions.js";
 import { readFrame } from "./frame.js";
+import { Listen } from "./listen.js";
 import { Symbols } from "./symbols.js";
 import { swatch } from "./teach.js";
 import { clock, metric, percent, seconds } from "./units.js";
@@ -77,6 +78,7 @@ export class EmissionView {
   actions() {
     const action = (text, title, run) =>
       make("button", { title, onclick: (event) => attempt(event.currentTarget, () => run()) }, text);
+    this.listen = new Listen(() => `v1/streams/${this.page.air.stream.id}/emissions/${this.id}/audio`);
     this.what = make("select", { "aria-label": "What to ignore" });
     this.long = make(
       "select",
@@ -89,12 +91,14 @@ export class EmissionView {
       action("Zoom to it", "Its part of the band and its time", () => this.zoom()),
       action("Watch", "Be told of it: when it falls silent, when one like it comes", () => this.page.panels.alerts.watch(this.emission)),
       action("Download", "Its I/Q as SigMF, moved to zero and decimated", () => this.download()),
+      this.listen.element,
       make("span", { class: "group" }, this.what, this.long, action("Ignore", "No events of it", () => this.ignore())),
     );
   }
 
   async open(id) {
     const { air } = this.page;
+    this.listen.stop();
     this.id = id;
     this.seen = null; // the sample that its pictures end with
     this.constellation.clear();
@@ -104,6 +108,7 @@ export class EmissionView {
     this.element.hidden = false;
     this.draw();
     const { emission } = this;
+    this.listen.suit(emission);
     this.what.replaceChildren(
       make("option", { value: "emission" }, "this emission"),
       make("option", { value: "frequency" }, `around ${frequencyText(air, emission.centre_hz)}`),
@@ -117,6 +122,7 @@ export class EmissionView {
   }
 
   close() {
+    this.listen.stop();
     this.id = this.emission = null;
     this.element.hidden = true;
   }

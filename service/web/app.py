@@ -15,6 +15,7 @@ from service.errors import Conflict, NotFound, Refused
 from service.models.jobs import Jobs
 from service.routes import (
     analyse,
+    audio,
     dashboard,
     emissions,
     federation,
@@ -48,6 +49,7 @@ ROUTERS = (
     live,
     spectrum,
     emissions,
+    audio,
     ignored,
     watch,
     history,

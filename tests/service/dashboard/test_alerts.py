@@ -58,8 +58,8 @@ def watch_all(page, watched, **more):
     label = min(heard, key=lambda emission: emission["centre_hz"])["label"]
     form(page).get_by_label("What to watch for").select_option("label")
     form(page).get_by_label("Label").fill(label)
-    form(page).get_by_label("From this frequency").fill("432.93M")
-    form(page).get_by_label("To this frequency").fill("432.95M")
+    form(page).get_by_label("Lowest frequency").fill("432.93M")
+    form(page).get_by_label("Highest frequency").fill("432.95M")
     for name, value in more.items():
         form(page).locator("summary").click()
         form(page).locator(f"[name={name}]").fill(value)
@@ -127,7 +127,7 @@ def test_an_emission_is_watched_from_its_own_page(alert_page):
 
 
 def test_what_makes_no_sense_is_said_and_not_sent(alert_page):
-    form(alert_page).get_by_label("From this frequency").fill("loud")
+    form(alert_page).get_by_label("Lowest frequency").fill("loud")
     form(alert_page).get_by_role("button", name="Watch").click()
     expect(alert_page.locator("#toasts")).to_contain_text("expected a number such as 433.92M")
     expect(alert_page.get_by_role("list", name="Watch rules").get_by_role("listitem")).to_have_count(0)
