@@ -15,11 +15,17 @@ from streaming.band.lobes import (
     rise_together,
     within_reach,
 )
-from streaming.band.regions import runs, widened
+from streaming.band.looks import Spectrum
+from streaming.band.regions import Mask, runs, widened
 from streaming.band.roll import Find, Roll
 from streaming.band.track import WATCH, Birth, Recent, Track
+from streaming.filters import moving_mean
 
 JOINED_DB = 10.0  # SNR from which on a track may get a second tone
+GOING_ON = 4.0  # ratio of a new tone and what is left of the first: of what hopped, only noise may be left
+EVERYWHERE = 0.75  # of the band that rises with the receiver's gain, or a click: not by an emission alone
+HIGHEST = 2.0  # times the floor, that such a rise may be: an emission as wide as the band is stronger
+SMOOTHED = 9  # bins
 
 
 class Onset:
@@ -60,8 +66,9 @@ class Births:
 
     def resolve(self, birth: Birth, at: int) -> list[Track]:
         """The new tracks; what is another tone, or a product, of one that is followed becomes none."""
-        floor, onset = self.floor.level, Onset(birth, self.recent)
-        excess = np.where(birth.mask, np.maximum(birth.total / birth.looks - floor, 0), 0.0)
+        mean, onset = birth.total / birth.looks, Onset(birth, self.recent)
+        floor = lifted(self.floor.level, mean)
+        excess = np.where(birth.mask, np.maximum(mean - floor, 0), 0.0)
         lobes = find_lobes(excess, runs(birth.mask))
         before = [track for track in self.roll.open if not track.steady and track.last >= birth.begin]
         opened = list[Track]()
@@ -81,10 +88,14 @@ class Births:
         own = onset.strongest(track) if track.box.snr_db >= JOINED_DB else None
         if own is None:
             return False
-        if not are_tones(members[0].power, track.level, onset.heard.compare(members[0], own)):
+        birth, tone = onset.birth, members[0]
+        if not are_tones(tone.power, track.level, onset.heard.compare(tone, own)):
+            return False
+        left = float((birth.total / birth.looks - track.floor)[track.mask].sum())
+        if left * GOING_ON < tone.power and not touches(track.mask, tone):
             return False
         track.mask |= bins_of(members, len(track.mask))
-        track.total[:], track.looks = onset.birth.total, onset.birth.looks
+        track.total[:], track.looks = birth.total, birth.looks
         track.box = track.measure() or track.box
         self.roll.move(track)
         onset.changed(track)
@@ -99,3 +110,14 @@ class Births:
             return False
         track.splatter |= widened(bins_of(members, len(track.mask))) & ~track.mask
         return True
+
+
+def lifted(floor: Spectrum, mean: Spectrum) -> Spectrum:
+    """The floor as it is where the whole band has risen a little: its parts are no emissions."""
+    ratio = moving_mean(mean / floor, SMOOTHED, "nearest")
+    return np.asarray(floor * np.clip(np.quantile(ratio, 1 - EVERYWHERE), 1.0, HIGHEST))
+
+
+def touches(mask: Mask, lobe: Lobe) -> bool:
+    """Whether a lobe begins where these bins end: what sweeps goes on there."""
+    return bool(mask[max(0, lobe.first - 1) : lobe.end + 1].any())

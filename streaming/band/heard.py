@@ -85,6 +85,8 @@ def compare(a: NDArray[np.float64], b: NDArray[np.float64]) -> Compared:
     on = a + b > 0.3 * np.quantile(a + b, 0.9)
     long = moving_mean(a + b, STEPS // 16)
     burst = long > 0.3 * np.quantile(long, 0.9)
+    if not burst.any():  # no power in either: nothing can be said
+        return Compared()
     product = float(np.mean(a[burst] * b[burst]) / (a[burst].mean() * b[burst].mean() + 1e-30))
     one, other = np.cumsum(a) / len(a), np.cumsum(b) / len(b)
     keyed = min(float((1 - one + other).min()), float((1 - other + one).min())) / 2

@@ -10,14 +10,16 @@ from streaming.band.box import measure
 from streaming.band.emitters import Emitters
 from streaming.band.lobes import Group, bins_of
 from streaming.band.looks import FREEDOM, Spectrum
-from streaming.band.regions import widened
+from streaming.band.regions import Mask, widened
 from streaming.band.track import Track
 
-SURE, LOWEST_SNR_DB = 18.0, -6.0  # standard deviations of noise, and SNR, below which nothing is reported
-WIDE = 0.4  # of the band: a rise of it all is the receiver's gain
-FLOOR_DB = (
-    3.0  # SNR below which what is steady or wide is the floor itself, which is neither flat nor constant
-)
+SURE = 18.0  # standard deviations of noise below which nothing is reported
+WIDE, ALMOST_ALL = 0.1, 0.4  # of the band: a rise of most of it is the receiver's gain
+LEAST_DB, WIDE_DB, GAIN_DB = -6.0, 0.0, 3.0  # SNR below which a burst is none, by its width
+# What is steady and weak is the floor itself, which is neither flat nor constant; or, where it is a line or
+# lies around zero, the receiver's own clocks and flicker.
+STEADY_DB, OWN_DB = 4.5, 6.0
+LINE = 6  # bins
 MOST_TRACKS = 256
 
 
@@ -60,7 +62,7 @@ class Roll:
         mask = bins_of(find.lobes.members, self.bins)
         own = np.where(mask, find.excess, 0.0)
         box = measure(own, find.floor)
-        if box is None or box.snr_db < (FLOOR_DB if find.steady or box.width > WIDE else LOWEST_SNR_DB):
+        if box is None or box.snr_db < (least_steady_db(mask) if find.steady else least_db(box.width)):
             return None
         width = max(1.0, box.width * self.bins)
         if 10 ** (box.snr_db / 10) * math.sqrt(FREEDOM * width * find.looks) < SURE:
@@ -99,3 +101,15 @@ class Roll:
     def _seconds(self, look: int) -> float:
         """When a look was, by the source's count."""
         return self.begin_s + look * self.look_s
+
+
+def least_db(width: float) -> float:
+    """The SNR that a burst has at least, by its share of the band."""
+    return LEAST_DB if width <= WIDE else WIDE_DB if width <= ALMOST_ALL else GAIN_DB
+
+
+def least_steady_db(mask: Mask) -> float:
+    """The SNR that a steady emission with these bins has at least."""
+    own = np.flatnonzero(mask)
+    first, end = int(own[0]), int(own[-1]) + 1
+    return OWN_DB if end - first <= LINE or first <= len(mask) // 2 < end else STEADY_DB

@@ -133,3 +133,9 @@ def test_noise_that_rises_in_the_pauses_of_a_strong_emission_is_no_tone_of_it():
     on = np.resize(np.repeat([1.0, 0.0], 400), LENGTH).astype(np.float32)
     x = 0.5 * on * tone(LENGTH, -0.3) + (1 - on) * flat_band(LENGTH, 0.15, 0.1, 0.08)
     assert all(len({c > -0.1 for c in centres(members)}) == 1 for members in emissions(x))
+
+
+def test_nothing_is_known_of_lobes_without_any_power():
+    lobes = [Lobe(10, 14, 1.0, 12.0), Lobe(40, 44, 1.0, 42.0)]
+    silent = Heard(np.zeros(LENGTH, np.complex64), BINS)
+    assert [one.members for one in group(lobes, silent, steady=False)] == [[lobes[0]], [lobes[1]]]

@@ -175,3 +175,11 @@ def test_the_side_lobes_of_hard_keying_are_no_emissions():
     for begin in range(20_000, 180_000, 40_000):
         x[begin : begin + 15_000] += ook(15_000, 100, 0.05, 0.5, seed=begin)
     assert {round(one[0], 2) for one in places(run(x)[0])} == {0.05}
+
+
+def test_a_weak_transmitter_that_goes_to_another_channel_is_on_one_at_a_time():
+    x = noise(120_000)
+    for hop, begin in enumerate(range(12_300, 108_000, 6_050)):
+        x[begin : begin + 6_050] += psk(6_050, 32, (-0.2, 0.05, 0.25)[hop % 3], 0.02, seed=hop)
+    found = places(run(x)[0])
+    assert max(width for _, width, _, _ in found) < 0.1
