@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streaming.band.heard import STEPS, Compared, Heard, Lobe
 from streaming.band.looks import Spectrum
@@ -25,7 +26,7 @@ from streaming.filters import moving_mean
 VALLEY = 8.0  # 9 dB below both peaks
 SMOOTH, FINE = 5, 3  # bins
 FAINT = 1e-3  # of the strongest lobe
-IMAGE = 0.1  # of a lobe: its mirror image in an uneven receiver is at most this strong
+IMAGE = 0.03  # of a lobe: its mirror image in an uneven receiver is at most this strong
 SLOPE = 0.05  # of a lobe: on its slope
 ALIKE = 4.0  # ratio of the levels of two sidebands
 TOGETHER = 0.5  # correlation of power
@@ -36,6 +37,10 @@ KEYED = 0.15  # of the power of two tones that is not explained by one switch fr
 WIDTHS = 3.0  # ratio of the widths of lines of one pattern, at most
 PAIRS = 2  # of lobes that mirror each other about the middle of two strong ones
 WEAK, REACH = 0.05, 16.0  # of a lobe's power, and widths of it, within which keying makes side lobes
+NEAREST, LASTING = (
+    4.0,
+    0.3,
+)  # widths within which side lobes last; share of its power that a lasting lobe keeps
 RISE = 0.7  # correlation of what begins at one time
 MOST = 8  # lobes that are compared sample by sample
 
@@ -125,17 +130,32 @@ def group(lobes: list[Lobe], heard: Heard, steady: bool, began: bool = False) ->
             ):
                 members.append(at)
                 left.remove(at)
-            elif together or is_product(lobe, strong, heard.bins) or (began and is_weak(lobe, strong)):
+            elif (
+                together
+                or is_product(lobe, strong, heard.bins)
+                or (began and is_splatter(lobe, strong, heard))
+            ):
                 made.append(lobe)
                 left.remove(at)
         groups.append(Group([lobes[i] for i in members], made))
     return groups
 
 
-def is_weak(lobe: Lobe, strong: Lobe) -> bool:
-    """Whether a lobe is so weak, and so near to a stronger one that it may be splatter of its keying."""
-    apart = abs(lobe.centre - strong.centre)
-    return lobe.power < WEAK * strong.power and apart < REACH * (strong.end - strong.first)
+def is_splatter(lobe: Lobe, strong: Lobe, heard: Heard) -> bool:
+    """Whether a lobe is so weak, and so near to a stronger one, that it may be splatter of its keying.
+
+    Farther away than its first side lobes there is splatter while it is switched only: what lasts is another.
+    """
+    widths = abs(lobe.centre - strong.centre) / (strong.end - strong.first)
+    if lobe.power >= WEAK * strong.power or widths >= REACH:
+        return False
+    return widths < NEAREST or not (heard.enough and lasts(heard.power(lobe)))
+
+
+def lasts(power: NDArray[np.float64]) -> bool:
+    """Whether a power goes on as it began, apart from its onset."""
+    later = moving_mean(power, STEPS // 16)[STEPS // 4 : -STEPS // 16]
+    return bool(np.quantile(later, 0.1) > LASTING * np.quantile(later, 0.9))
 
 
 def within_reach(mask: Mask, lobes: list[Lobe]) -> bool:
