@@ -13,6 +13,8 @@ from streaming.filters import moving_mean
 from streaming.fourier import fft
 
 STEPS = 1024  # of time, in which lobes are compared
+FLAT = 0.15  # deviation over the mean: a power that varies less neither rises nor falls
+EDGE = STEPS // 64  # steps: a burst's first and last, in which everything rises and falls
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,8 @@ def compare(a: NDArray[np.float64], b: NDArray[np.float64]) -> Compared:
     """
     a, b = a / (a.mean() + 1e-30), b / (b.mean() + 1e-30)
     on = a + b > 0.3 * np.quantile(a + b, 0.9)
+    ends = np.flatnonzero(on)[[0, -1]] if on.any() else (0, 0)
+    on[: ends[0] + EDGE] = on[max(0, ends[1] + 1 - EDGE) :] = False
     long = moving_mean(a + b, STEPS // 16)
     burst = long > 0.3 * np.quantile(long, 0.9)
     if not burst.any():  # no power in either: nothing can be said
@@ -90,6 +94,6 @@ def compare(a: NDArray[np.float64], b: NDArray[np.float64]) -> Compared:
     product = float(np.mean(a[burst] * b[burst]) / (a[burst].mean() * b[burst].mean() + 1e-30))
     one, other = np.cumsum(a) / len(a), np.cumsum(b) / len(b)
     keyed = min(float((1 - one + other).min()), float((1 - other + one).min())) / 2
-    if on.sum() < 32 or a[on].std() == 0 or b[on].std() == 0:
+    if on.sum() < 32 or min(x[on].std() / (x[on].mean() + 1e-30) for x in (a, b)) < FLAT:
         return Compared(0.0, product, keyed)
     return Compared(float(np.corrcoef(a[on], b[on])[0, 1]), product, keyed)

@@ -342,9 +342,11 @@ class Bursts(Source):
     def __init__(self):
         rng, t = np.random.default_rng(1), np.arange(2 * RATE)
         on = t % (RATE // 25) < RATE // 100
-        wave = np.exp(8j * np.sin(2 * np.pi * 500 * t / RATE))
-        tones = sum(np.exp(2j * np.pi * f * t / RATE) for f in (-60e3, 60e3))
-        self.samples = (noise(len(t), rng) + 0.3 * on * wave * tones).astype(np.complex64)
+        sent = [
+            np.exp(2j * np.pi * f * t / RATE + 8j * np.sin(2 * np.pi * sound * t / RATE))
+            for f, sound in ((-60e3, 500), (60e3, 730))
+        ]
+        self.samples = (noise(len(t), rng) + 0.3 * on * sum(sent)).astype(np.complex64)
         self.rate_hz, self.counts, self.address = float(RATE), Counts(), "bursts:"
 
     def blocks(self):
