@@ -28,7 +28,6 @@ LOWEST = 1e-15  # 150 dB below full scale: a floor that can be divided by
 QUIETEST = 0.12  # of the band: what is taken to be empty
 SMOOTHED = 128  # parts of the band over which the noise is smoothed
 WIDEST = 0.4  # of the band: what is wider is noise that a filter shaped, or has steep edges
-TALL = 8.0  # times the quietest part: more than a receiver's filter makes of noise within the band
 STEEP, SLOPES = (1.4, 3.0), 0.04  # times the quietest part, and how much of the band may lie between
 
 
@@ -118,12 +117,10 @@ class Floor:
         """The noise below what is always there and wide.
 
         It stands out only where its edges are steep and what is beside it is flat; a filter's slope is not.
-        What is far above the quietest part need not be: the model tells filtered noise from a signal.
         """
-        quiet, edge = self.quietest, self.bins // 16  # filters fall in the outer sixteenths
+        quiet = self.quietest
         slope = (noise > STEEP[0] * quiet) & (noise < STEEP[1] * quiet)
-        flat, tall = noise[edge:-edge].min() > quiet / STEEP[0], np.median(noise) > TALL * quiet
-        if slope.mean() < SLOPES and (flat or tall):
+        if slope.mean() < SLOPES and noise.min() > quiet / STEEP[0]:
             return np.minimum(noise, quiet)
         return noise
 
