@@ -7,7 +7,7 @@ from itertools import count
 from streaming.band.box import Box
 
 MEMORY_S = 60.0
-WITHIN, WITHIN_S = 0.7, 1.0  # of the narrower one's band that both have, so many seconds later: a part of it
+WITHIN, WITHIN_S = 0.7, 0.1  # of the narrower one's band that both have, so many seconds later: a part of it
 MOST = 256  # that are remembered
 
 
