@@ -118,9 +118,9 @@ class Floor:
 
         It stands out only where its edges are steep and what is beside it is flat; a filter's slope is not.
         """
-        quiet = self.quietest
+        quiet, edge = self.quietest, self.bins // 16  # filters fall in the outer sixteenths
         slope = (noise > STEEP[0] * quiet) & (noise < STEEP[1] * quiet)
-        if slope.mean() < SLOPES and noise.min() > quiet / STEEP[0]:
+        if slope.mean() < SLOPES and noise[edge:-edge].min() > quiet / STEEP[0]:
             return np.minimum(noise, quiet)
         return noise
 

@@ -12,6 +12,7 @@ from streaming.band.track import WATCH, Recent
 from streaming.filters import moving_mean
 
 STEADY = 2.0  # density over the noise
+LEAST = 0.5  # of the quietest part's density: what a filter leaves at the band's ends is no floor to stand on
 DC_WIDTH = 6  # bins of a line at zero that is the receiver's own
 
 
@@ -24,13 +25,14 @@ class Steady:
     def find(self, at: int, looks: int) -> None:
         """Emissions that were there all the time, for so many looks up to look `at`; others end."""
         level = np.asarray(moving_mean(self.floor.level, 3, "nearest"))
-        noise = self.floor.noise
-        below = self.floor.below(noise)
+        bare = self.floor.noise
+        least = LEAST * self.floor.quietest
+        noise, below = np.maximum(bare, least), np.maximum(self.floor.below(bare), least)
         gone = [t for t in self.roll.open if t.steady and not (t.mask & (level > STEADY * below)).any()]
         for track in gone:
             self.roll.close(track)
         self._open(level > STEADY * noise, noise, at, looks)
-        if below is not noise:
+        if (below < noise).any():
             self._open((level > STEADY * below) & (level <= STEADY * noise), below, at, looks)
 
     def _open(self, mask: Mask, floor: Spectrum, at: int, looks: int) -> None:
