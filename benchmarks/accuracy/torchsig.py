@@ -2,7 +2,8 @@
 
     OMP_NUM_THREADS=1 python -m benchmarks.accuracy.torchsig [MODEL] --environment .cache/torchsig
 
-Nothing may be trained or tuned on these signals. TorchSig lives in an environment of its own, since it wants
+Nothing may be trained on these signals; seed 0 was looked at while the generator was widened, so judge with
+another one. TorchSig lives in an environment of its own, since it wants
 packages that wavetell has no use for:
 
     python -m venv .cache/torchsig && .cache/torchsig/bin/pip install torch==2.13.0
