@@ -2,6 +2,7 @@
 
 import functools
 import importlib.util
+import itertools
 import os
 from unittest import mock
 
@@ -157,3 +158,13 @@ def engine_with(how: str, encoder: Encoder, hop: int = 100, threads: int = 1) ->
     backend = "native" if how in EXACT else "native-bf16"
     with mock.patch.dict(os.environ, WAVETELL_ISA=how):
         return open_engine(encoder, hop, backend, threads)
+
+
+def interleaved(engine, streams, pieces):
+    """The hops of each stream, which all take their next piece in one push, until none has any left."""
+    hops = [[] for _ in streams]
+    for round_ in itertools.zip_longest(*pieces):
+        taking = [i for i, piece in enumerate(round_) if piece is not None]
+        for i, found in zip(taking, engine.push([(streams[i], round_[i]) for i in taking]), strict=True):
+            hops[i].append(found)
+    return hops

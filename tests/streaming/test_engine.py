@@ -1,6 +1,5 @@
 """What every float32 back end promises: the batch encoder's features, however the stream is cut."""
 
-import itertools
 import threading
 
 import pytest
@@ -18,6 +17,7 @@ from tests.streaming.reference import (
     error,
     features,
     hops_of,
+    interleaved,
     joined,
     noise,
 )
@@ -105,12 +105,7 @@ def test_sixteen_interleaved_streams_do_not_touch_each_other(how, data):
     streams = [engine.stream() for _ in range(16)]
     signals = [noise(LENGTH, seed) for seed in range(16)]
     pieces = [iter(cut(signal, data.draw(cuts))) for signal in signals]
-    hops = [[] for _ in streams]
-    for round_ in itertools.zip_longest(*pieces):
-        taking = [i for i, piece in enumerate(round_) if piece is not None]
-        for i, found in zip(taking, engine.push([(streams[i], round_[i]) for i in taking]), strict=True):
-            hops[i].append(found)
-    for signal, found in zip(signals, hops, strict=True):
+    for signal, found in zip(signals, interleaved(engine, streams, pieces), strict=True):
         check(found, features(encoder_of(SMALL), signal), 100)
     for stream in streams:
         stream.close()

@@ -1,6 +1,5 @@
 """Encoders with input maps, strided stages and deviations: the batch encoder's features for any cut."""
 
-import itertools
 from typing import get_args
 
 import numpy as np
@@ -21,6 +20,7 @@ from tests.streaming.reference import (
     error,
     features,
     hops_of,
+    interleaved,
     joined,
     mapped,
     noise,
@@ -119,12 +119,7 @@ def test_sixteen_interleaved_streams_do_not_touch_each_other(how, data):
     streams = [engine.stream() for _ in range(16)]
     signals = [noise(LENGTH, seed) for seed in range(16)]
     pieces = [iter(cut(signal, data.draw(cuts))) for signal in signals]
-    hops = [[] for _ in streams]
-    for round_ in itertools.zip_longest(*pieces):
-        taking = [i for i, piece in enumerate(round_) if piece is not None]
-        for i, found in zip(taking, engine.push([(streams[i], round_[i]) for i in taking]), strict=True):
-            hops[i].append(found)
-    for signal, found in zip(signals, hops, strict=True):
+    for signal, found in zip(signals, interleaved(engine, streams, pieces), strict=True):
         check(found, SMALL, signal, 40)
     for stream in streams:
         stream.close()
