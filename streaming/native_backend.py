@@ -4,7 +4,8 @@ Results have the same bits for every cut of the stream, alone or among other str
 """
 
 import ctypes
-from collections.abc import Sequence
+import weakref
+from collections.abc import Callable, Sequence
 from ctypes import c_int64, c_void_p
 from itertools import accumulate
 from typing import cast, get_args
@@ -29,6 +30,7 @@ class NativeStream(Stream):
     def __init__(self, engine: "NativeEngine") -> None:
         super().__init__(engine)
         self.handle = library().wavetell_stream(engine.handle)
+        self.free = freed_with(self, library().wavetell_stream_close, self.handle)
 
     def push(self, samples: Samples) -> Hops:
         """Take samples and give the hops that they completed."""
@@ -58,13 +60,8 @@ class NativeStream(Stream):
 
     def close(self) -> None:
         """Give the memory back."""
-        if not self.closed:
-            self.closed = True
-            library().wavetell_stream_close(self.handle)
-
-    def __del__(self) -> None:
-        if hasattr(self, "handle"):
-            self.close()
+        self.closed = True
+        self.free()
 
     def _export(self) -> bytes:
         state = ctypes.create_string_buffer(self.engine.state_bytes)
@@ -93,6 +90,7 @@ class NativeEngine(Engine):
         )
         if self.handle is None:
             raise BackendError(f"the native kernel may not run {isa} in this process")
+        freed_with(self, library().wavetell_engine_close, self.handle)
         self._load()
         self.hops = np.empty((0, self.parts, shape.reduced), np.float32)
         self.room(16)
@@ -144,9 +142,12 @@ class NativeEngine(Engine):
         """The hops that the kernel has written."""
         return Hops(*self.hops[first : first + count].transpose(1, 0, 2).copy()) if count else self.none
 
-    def __del__(self) -> None:
-        if getattr(self, "handle", None):
-            library().wavetell_engine_close(self.handle)
+
+def freed_with(owner: object, close: Callable[[int], None], handle: int) -> Callable[[], object]:
+    """Close the handle when its owner is gone; at the program's end the kernel's memory goes by itself."""
+    free = weakref.finalize(owner, close, handle)
+    free.atexit = False
+    return free
 
 
 def _floats(array: NDArray[np.float32]) -> "ctypes._Pointer[ctypes.c_float]":

@@ -6,13 +6,12 @@ import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
-import uvicorn
 from fastapi import FastAPI, Request
 from starlette.types import ASGIApp
 
 from service.federation.routes import OUTAGE, Rounds, problem_answer, router
 from service.settings import Settings, listed
-from service.web.connections import server_config
+from service.web.connections import LimitedServer, server_config
 from service.web.middleware import Guard, Rules, is_loopback, token_in
 from service.web.security import Tokens, allows
 from streaming.errors import ConfigError
@@ -56,7 +55,7 @@ def may_look(request: Request, tokens: Tokens) -> bool:
 
 def make_coordinator_server(
     coordinator: Coordinator, rules: Rules, values: Settings, tls_clients: str, log_level: int
-) -> uvicorn.Server:
+) -> LimitedServer:
     """A server that is ready to run; other machines are served only with TLS."""
     if not is_loopback(values.host) and not values.tls_cert:
         raise ConfigError(f"host {values.host} is reached by other machines; set tls_cert and tls_key")
@@ -67,12 +66,11 @@ def make_coordinator_server(
         values,
         log_level,
         per_address=values.max_connections,  # many stations may be behind one address
-        backlog=BACKLOG,
         ws="none",
         ssl_ca_certs=tls_clients or None,
         ssl_cert_reqs=ssl.CERT_REQUIRED if tls_clients else ssl.CERT_NONE,
     )
-    return uvicorn.Server(config)
+    return LimitedServer(config, BACKLOG)
 
 
 def coordinator_rules(coordinator: Coordinator, values: Settings, tokens: Tokens) -> Rules:

@@ -19,6 +19,8 @@ log = logging.getLogger(__name__)
 HEAD_S = 10.0  # in which a request's head must be complete, since the connection or the request before
 UNSENT = 128 << 10  # bytes that may wait in a connection, beside those under way
 BACKLOG = 128  # connections that may wait
+ACCEPTED = 32  # connections that asyncio accepts in one turn
+TURNS = 4  # until a connection that was accepted too much is closed
 RESERVE = 128  # open files for databases, sinks, recordings, child processes
 PER_STREAM = 8  # open files
 GRACE_S = 1  # for requests that are under way when the server stops
@@ -86,9 +88,9 @@ class LimitedProtocol(H11Protocol):
             self.transport.abort()
 
 
-def connection_limit(values: Settings, backlog: int) -> int:
+def connection_limit(values: Settings) -> int:
     """Connections that the limit of open files leaves room for; that limit is raised as far as it may be."""
-    others = backlog + RESERVE + PER_STREAM * values.max_streams
+    others = TURNS * ACCEPTED + RESERVE + PER_STREAM * values.max_streams
     files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     if files < values.max_connections + others:
         files = min(most, values.max_connections + others)
@@ -123,22 +125,35 @@ def bind(values: Settings, backlog: int) -> socket.socket:
     return listener
 
 
+class LimitedServer(uvicorn.Server):
+    """Accepts few connections at once, so that it can refuse them in time; more may wait."""
+
+    def __init__(self, config: uvicorn.Config, backlog: int = BACKLOG) -> None:
+        super().__init__(config)
+        self.backlog = backlog
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen; asyncio has one number for what waits and what is accepted at once."""
+        await super().startup(sockets)
+        for each in sockets or []:
+            each.listen(self.backlog)
+
+
 def server_config(
     app: ASGIApp,
     values: Settings,
     log_level: int,
     *,
     per_address: int,
-    backlog: int = BACKLOG,
     **more: Any,  # noqa: ANN401  (uvicorn's own)
 ) -> uvicorn.Config:
     """uvicorn with our limits; at most so many connections are of one address."""
-    LimitedProtocol.limit = connection_limit(values, backlog)
+    LimitedProtocol.limit = connection_limit(values)
     LimitedProtocol.per_address = min(per_address, LimitedProtocol.limit)
     return uvicorn.Config(
         app,
         http=LimitedProtocol,
-        backlog=backlog,  # asyncio accepts so many at once, before any is refused
+        backlog=ACCEPTED,
         log_level=log_level,
         access_log=False,
         server_header=False,

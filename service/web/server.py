@@ -8,13 +8,13 @@ import uvicorn
 from service.settings import Settings, listed
 from service.station import Station
 from service.web.app import create_app
-from service.web.connections import server_config
+from service.web.connections import LimitedServer, server_config
 from service.web.middleware import LOOPBACK, Rules, is_loopback
 from service.web.security import Tokens
 from streaming.errors import ConfigError
 
 
-class Server(uvicorn.Server):
+class Server(LimitedServer):
     """Ends live connections before it waits for them."""
 
     def __init__(self, config: uvicorn.Config, station: Station) -> None:
