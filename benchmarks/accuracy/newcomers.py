@@ -28,7 +28,8 @@ from streaming.bundle import load_bundle
 from streaming.head import Head
 from streaming.pipeline import choose_head
 from training.datasets.emissions import HEARD
-from training.datasets.held_out import CONDITIONS, HeldOut, Recording, on_stream
+from training.datasets.held_out import HeldOut
+from training.datasets.narrow import CONDITIONS, Recording, on_stream
 from training.evaluation.accuracy import Accuracy
 from training.evaluation.radio_evaluate import EDGES_DB, HIGH_DB, Embedded, Flags, Real, embed_all
 from training.signals.emission import Emission

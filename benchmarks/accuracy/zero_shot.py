@@ -24,7 +24,8 @@ from hardware import open_source
 from streaming.block import merge
 from streaming.features import describe
 from streaming.projection import Projection
-from training.datasets.emissions import OFTEN, OUTLIER, Examples, Maker, find, make_examples
+from training.datasets.emissions import OFTEN, OUTLIER, find
+from training.datasets.examples import Examples, Maker, make_examples
 from training.evaluation.accuracy import Accuracy
 from training.heads.projection import Training, fit_projection
 from training.signals.classes import FAMILIES, NOISE

@@ -7,6 +7,7 @@ from itertools import count
 from streaming.band.box import Box
 
 MEMORY_S = 60.0
+WIDER, APART = 1.5, 0.3  # how much boxes of one emitter differ: times in width, widths in place
 WITHIN, WITHIN_S = 0.7, 0.1  # of the narrower one's band that both have, so many seconds later: a part of it
 MOST = 256  # that are remembered
 
@@ -45,7 +46,8 @@ class Emitters:
         for one in reversed(self._heard):
             ratio = one.box.width / box.width
             ago_s = now_s - one.end_s
-            same = 0.5 < ratio < 2 and abs(one.box.centre - box.centre) < 0.5 * box.width
+            apart = abs(one.box.centre - box.centre) / min(one.box.width, box.width)
+            same = 1 / WIDER < ratio < WIDER and apart < APART
             both = min(one.box.upper, box.upper) - max(one.box.lower, box.lower)
             within = both > WITHIN * min(one.box.width, box.width)
             if (ago_s <= MEMORY_S and same) or (ago_s <= WITHIN_S and within):

@@ -6,7 +6,6 @@ Bins of an emission that came and stays are held, and rise by at most 2 % per av
 absorbed while it is followed, and a receiver that was turned up is not an emission indefinitely. The first
 floor is the lower quartile of the looks that are there, smoothed over neighbours the more the fewer they are;
 below an emission that begins or ends within these looks it is what was there without it.
-A receiver's direct current is a line at zero: the middle bins count as much as their neighbours at most.
 """
 
 from collections import deque
@@ -145,12 +144,3 @@ def extended(values: Spectrum, width: int) -> Spectrum:
     while 2 * size <= width:
         values, size = np.maximum(values[:-size], values[size:]), 2 * size
     return np.maximum(values[: len(values) - (width - size)], values[width - size :])
-
-
-def without_dc(looks: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Looks (n, bins) whose middle bins are at most as high as their neighbours."""
-    out, middle = looks.astype(np.float64), looks.shape[1] // 2
-    beside = np.maximum(out[:, middle - 4 : middle - 2].mean(1), out[:, middle + 3 : middle + 5].mean(1))
-    centre = out[:, middle - 2 : middle + 3]
-    np.minimum(centre, beside[:, None], out=centre)
-    return out

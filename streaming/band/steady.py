@@ -3,7 +3,7 @@
 import numpy as np
 
 from streaming.band.floor import Floor
-from streaming.band.heard import Heard, Lobe
+from streaming.band.heard import Heard
 from streaming.band.lobes import find_lobes, group
 from streaming.band.looks import Spectrum
 from streaming.band.regions import Mask, runs, widened
@@ -13,7 +13,6 @@ from streaming.filters import moving_mean
 
 STEADY = 2.0  # density over the noise
 LEAST = 0.5  # of the quietest part's density: what a filter leaves at the band's ends is no floor to stand on
-DC_WIDTH = 6  # bins of a line at zero that is the receiver's own
 
 
 class Steady:
@@ -40,14 +39,9 @@ class Steady:
         for track in self.roll.open:
             mask &= ~(widened(track.mask) | track.splatter)
         excess = np.where(mask, np.maximum(self.floor.level - floor, 0), 0.0)
-        lobes = [lobe for lobe in find_lobes(excess, runs(mask), fine=True) if not is_dc(lobe, len(mask))]
+        lobes = find_lobes(excess, runs(mask), fine=True)
         if not lobes:
             return
         heard = Heard(self.recent(max(0, at - 2 * WATCH), max(at, 2 * WATCH)), len(mask))
         for one in group(lobes, heard, steady=True):
             self.roll.add(Find(one, excess, floor, at, looks, steady=True), at)
-
-
-def is_dc(lobe: Lobe, bins: int) -> bool:
-    """Whether it is a narrow line at zero: the receiver's own."""
-    return lobe.end - lobe.first <= DC_WIDTH and lobe.first - 1 <= bins // 2 <= lobe.end

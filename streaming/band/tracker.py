@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from streaming.band.births import Births
 from streaming.band.emitters import Emitters
-from streaming.band.floor import Floor, without_dc
+from streaming.band.floor import Floor
 from streaming.band.follower import AGAIN, Decision, follow, settle
 from streaming.band.follower import LOUDER as LOUDER_NOW
 from streaming.band.looks import FREEDOM, Spectra, Spectrum
@@ -75,7 +75,7 @@ class Tracker:
 
     def start(self, looks: Spectra) -> list[Change]:
         """Learn the floor from the first looks, which are pushed afterwards."""
-        spectra = without_dc(looks)
+        spectra = looks.astype(np.float64)
         self.floor.start(spectra)
         self._steady.find(self.at, min(LOOK_AGAIN, len(spectra)))
         for track in self.roll.open:
@@ -85,7 +85,7 @@ class Tracker:
 
     def push(self, looks: Spectra) -> list[Change]:
         """Take in looks (n, bins); what changed."""
-        spectra = without_dc(looks)
+        spectra = looks.astype(np.float64)
         while len(spectra):
             count = self.floor.constant
             hot = self.standout.find(spectra[:count], self.floor.level)

@@ -3,39 +3,29 @@
     draw (class, settings) -> receive (air, receiver, neighbours) -> Band (boxes with their errors) ->
     evidence
 
-An example is the evidence of the track that matches the emission best; parts of it are further examples:
-answers are asked for early, too. Of what fills the band and is therefore not found, any part of the band is
-taken. Noise is a class: what a receiver's own noise, shaped by its filters, makes the front end find, and any
-part of it. An outlier is a signal of no class. Examples are made one by one on every core and kept in
-parts in a folder: a run that was stopped goes on, and a second request for the same examples is answered from
-there.
+Evidence is that of the track that matches the emission best. Of what fills the band and is therefore not
+found, any part of the band is taken. Noise is a class: what a receiver's own noise, shaped by its filters,
+makes the front end find, and any part of it. An outlier is a signal of no class. A fifth of the emissions,
+and half of the outliers, come from the generator of streams (`training.datasets.narrow`).
 """
 
-import hashlib
-import io
-import multiprocessing as mp
-import os
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import fft
 
-from streaming.agc import normalise
 from streaming.band.bank import Bank, Channel
 from streaming.band.box import Box
 from streaming.band.frontend import Band, BandSettings, Piece
 from streaming.block import Block, Samples
-from streaming.features import COUNT, MOST, SHORTEST, describe
-from streaming.files import write_whole
-from training.progress import Progress
+from streaming.features import MOST, SHORTEST
+from training.datasets.narrow import CONDITIONS, on_stream
 from training.signals.classes import CLASSES, NOISE, log_uniform
+from training.signals.emission import Emission
 from training.signals.emitters.waves import occupied
 from training.signals.outliers import Outlier, make_outlier
-from training.signals.reception import receive
+from training.signals.reception import TYPICAL, receive
 from training.signals.wide import Emitted, draw
 
 FRONT_END = BandSettings()  # of the model `radio`
@@ -45,8 +35,9 @@ LENGTH = 2**14, 2**18  # samples of a recording, log-uniform
 SNR_DB = (0.0, 45.0)
 NEIGHBOUR = 0.15  # share of recordings with another emission in the band
 PART_OF = 0.3  # share of labelled emissions of which a part is taken
-PARTS_OF_EACH = 2  # further examples of each emission: parts of its evidence
+NARROW, NARROW_OUTLIERS = 0.2, 0.5  # share of the generator of streams
 CAPTURED = 0.7  # of an emission's power that a box must hold to be an example of its class
+WHOLE = 0.5  # of its bandwidth, where its power is not known apart from the noise's
 ANY_PART = ("OFDM", OUTLIER)  # of which any part looks alike
 FILLED = 0.8  # of the band: an emission that may leave nothing to be told from
 # What is on the air more often, and families of one class, are made more often.
@@ -56,9 +47,8 @@ OFTEN = (
     *("OOK", "2FSK", "GFSK", "BPSK", "QPSK", "NBFM", "carrier", "chirp"),
     "4FSK",
 )
+WITHOUT_SPURS = replace(TYPICAL, spurs=0.0)  # a spur is a carrier
 NOISE_RATES_HZ = (24e3, 48e3, 250e3, 1e6, 2.4e6)
-PARTS = 20  # files that examples are written in
-SEGMENT = 8_192  # samples of each emission that are kept as they are
 
 
 @dataclass(frozen=True)
@@ -105,6 +95,8 @@ def whole_evidence(name: str, rng: np.random.Generator) -> tuple[Samples, float]
     length = fft.next_fast_len(int(log_uniform(rng, *LENGTH)))
     if name == NOISE:
         return noise_evidence(rng, length)
+    if rng.random() < (NARROW_OUTLIERS if name == OUTLIER else NARROW):
+        return narrow_evidence(name, rng)
     emitted = outlier(rng, length) if name == OUTLIER else draw(name, rng, samples=length)
     others = [neighbour(rng, emitted)] if rng.random() < NEIGHBOUR else []
     clear = [(o, float(rng.uniform(0, 35))) for o in others if beside(o, emitted)]
@@ -115,10 +107,26 @@ def whole_evidence(name: str, rng: np.random.Generator) -> tuple[Samples, float]
         power = np.square(np.abs(fft.fft(emitted.samples)))
         matching = [one for one in matching if captured(power, emitted.rate_hz, one.box) > CAPTURED]
     if matching:
-        best = max(matching, key=lambda one: one.energy)
-        return best.samples[-MOST:], best.box.snr_db
+        return strongest(matching)
     fills = edges[1] - edges[0] > FILLED * emitted.rate_hz
     return any_channel(x, rng) if fills and emitted.bursts == [(0, length)] else None
+
+
+def narrow_evidence(name: str, rng: np.random.Generator) -> tuple[Samples, float] | None:
+    """As `whole_evidence`, of an emission of the generator of streams."""
+    modulator = make_outlier(HEARD, rng) if name == OUTLIER else None
+    recording = on_stream(Emission(name, CONDITIONS, rng, modulator), rng)
+    edges = recording.lower_hz, recording.upper_hz
+    least = 0.0 if name in ANY_PART else WHOLE * (edges[1] - edges[0])
+    found = find(recording.samples, recording.rate_hz)
+    matching = [one for one in found if overlaps(one.box, *edges) and one.box.width >= least]
+    return strongest(matching) if matching else None
+
+
+def strongest(matching: list[Found]) -> tuple[Samples, float]:
+    """The evidence of the strongest track, and its SNR, dB."""
+    best = max(matching, key=lambda one: one.energy)
+    return best.samples[-MOST:], best.box.snr_db
 
 
 def part(samples: Samples, rng: np.random.Generator) -> Samples:
@@ -180,7 +188,7 @@ def outlier(rng: np.random.Generator, length: int) -> Emitted:
 def noise_evidence(rng: np.random.Generator, length: int) -> tuple[Samples, float] | None:
     """A track that noise made, or any part of the band."""
     rate_hz = float(rng.choice(NOISE_RATES_HZ))
-    x = receive(draw(NOISE, rng, samples=length, rate_hz=rate_hz), rng, 0.0)
+    x = receive(draw(NOISE, rng, samples=length, rate_hz=rate_hz), rng, 0.0, faults=WITHOUT_SPURS)
     if rng.random() < 0.3:
         x = channel_filtered(x, rng)
     tracks = find(x, rate_hz)
@@ -199,85 +207,3 @@ def channel_filtered(x: Samples, rng: np.random.Generator) -> Samples:
     floor = 10 ** rng.uniform(-4, -1) * float(np.sqrt(np.mean(np.square(np.abs(x))))) * (rng.random() < 0.7)
     white = rng.standard_normal(2 * len(x), np.float32).view(np.complex64)
     return np.asarray(fft.ifft(fft.fft(x) * response) + floor * white, np.complex64)
-
-
-@dataclass(frozen=True)
-class Examples:
-    """Features (n, COUNT) of emissions; `number` is the emission, `label` counts in `names`."""
-
-    features: NDArray[np.float32]
-    label: NDArray[np.int64]
-    number: NDArray[np.int64]
-    snr_db: NDArray[np.float32]
-    names: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Maker:
-    """Makes the examples of the i-th emission; a process of its own can do it."""
-
-    names: tuple[str, ...]  # in rotation
-    seed: int
-
-    def make(self, i: int) -> "Made | None":
-        """What is kept of it; None where it was not found."""
-        rng = np.random.default_rng([self.seed, i])
-        made = whole_evidence(self.names[i % len(self.names)], rng)
-        if made is None:
-            return None
-        samples, snr_db = made
-        views = [samples, *(part(samples, rng) for _ in range(PARTS_OF_EACH))]
-        features = np.stack([describe(view, snr_db) for view in views])
-        return Made(features, snr_db, segment(samples, rng))
-
-
-@dataclass(frozen=True)
-class Made:
-    """Of one emission: the features (n, COUNT) of it and of parts of it, its SNR, dB, and some samples."""
-
-    features: NDArray[np.float32]
-    snr_db: float
-    segment: NDArray[np.float16]  # (SEGMENT, 2), I and Q at unit power, zeros where it is shorter
-
-
-def segment(samples: Samples, rng: np.random.Generator) -> NDArray[np.float16]:
-    """As many consecutive samples as are kept, from anywhere."""
-    first = int(rng.integers(0, max(0, len(samples) - SEGMENT) + 1))
-    kept = np.zeros(SEGMENT, np.complex64)
-    kept[: min(SEGMENT, len(samples))] = normalise(samples[first : first + SEGMENT])
-    return kept.view(np.float32).reshape(SEGMENT, 2).astype(np.float16)
-
-
-def make_examples(maker: Maker, count: int, folder: Path, what: str) -> Examples:
-    """The examples of a maker's first `count` emissions, as far as they were found."""
-    name = hashlib.sha256(f"{maker} {count}".encode()).hexdigest()[:12]
-    paths = [folder / f"emissions-{name}-{part}.npz" for part in range(PARTS)]
-    cores = len(os.sched_getaffinity(0))
-    with ProcessPoolExecutor(cores, mp.get_context("spawn")) as pool, Progress(what, count) as progress:
-        for number, path in enumerate(paths):
-            wanted = range(number, count, PARTS)
-            if not path.exists():
-                write_part(path, wanted, pool.map(maker.make, wanted, chunksize=8))
-            progress.to(count * (number + 1) // PARTS)
-    parts = []
-    for path in paths:
-        with np.load(path, allow_pickle=False) as kept:
-            parts.append((kept["features"], kept["number"], kept["snr_db"]))
-    features, numbers, snr_db = (np.concatenate(same) for same in zip(*parts, strict=True))
-    names = tuple(dict.fromkeys(maker.names))
-    label = np.array([names.index(name) for name in maker.names])[numbers % len(maker.names)]
-    return Examples(features, label, numbers, snr_db, names)
-
-
-def write_part(path: Path, numbers: range, made: Iterator[Made | None]) -> None:
-    """Write what was found of these numbers."""
-    found = [(number, one) for number, one in zip(numbers, made, strict=True) if one]
-    raw = io.BytesIO()
-    np.savez(
-        raw,
-        number=np.array([number for number, one in found for _ in one.features], np.int64),
-        features=np.concatenate([np.empty((0, COUNT), np.float32), *(one.features for _, one in found)]),
-        snr_db=np.array([one.snr_db for _, one in found for _ in one.features], np.float32),
-        segments=np.stack([np.zeros((SEGMENT, 2), np.float16), *(one.segment for _, one in found)])[1:],
-    )
-    write_whole(path, raw.getvalue())

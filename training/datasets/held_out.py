@@ -1,6 +1,6 @@
 """Held-out emissions: what the model `radio` is judged on, one recording each, and their evidence.
 
-    narrow   2 to 16 samples per symbol at 250 kS/s, after a pause of noise (`training.signals.emission`)
+    narrow   2 to 16 samples per symbol at 250 kS/s (`training.datasets.narrow`)
     wide     as wide as the air, through receivers with faults (`training.signals.wide`)
 
 An emission lasts 0.25 s, longer where it would have less than 50 symbols. Its evidence is what the pipeline
@@ -22,42 +22,16 @@ from streaming.band.evidence import Evidence, Question
 from streaming.band.frontend import Band, Piece
 from streaming.block import Block, Samples
 from training.datasets.emissions import FRONT_END, overlaps
-from training.pretraining.radio import RATE_HZ
-from training.signals.classes import NOISE
-from training.signals.conditions import Conditions
+from training.datasets.narrow import CONDITIONS, DURATION_S, Recording, on_stream
 from training.signals.emission import Emission
 from training.signals.reception import receive
-from training.signals.stream import Part, Stream
 from training.signals.wide import Emitted, draw
 
-SNR_DB = (0.0, 30.0)
-DURATION_S, SYMBOLS = 0.25, 50  # at least
+SYMBOLS = 50  # at least
 MOST = 2**20  # samples of a recording: from 4.2 MS/s on it is shorter
-PAUSE = (4_096, 16_384)  # samples of noise before a narrow emission
-CONDITIONS = Conditions(snr_db=SNR_DB)
 TEST = 1_000_002  # second word of a seed: what the emissions are for
 
 Kind = Literal["narrow", "wide"]
-
-
-@dataclass(frozen=True)
-class Recording:
-    """What a receiver heard of one emission, and where that is."""
-
-    samples: Samples
-    rate_hz: float
-    snr_db: float
-    lower_hz: float
-    upper_hz: float
-
-
-def on_stream(emission: Emission, rng: np.random.Generator) -> Recording:
-    """An emission of the generator of streams."""
-    pause, count = int(rng.integers(*PAUSE)), round(DURATION_S * RATE_HZ)
-    plan = [Part(Emission(NOISE, CONDITIONS, rng), pause), Part(emission, count)]
-    x = Stream(iter(plan), CONDITIONS, seed=int(rng.integers(2**31))).next(pause + count)
-    edges = (emission.offset + side * emission.bandwidth / 2 for side in (-1, 1))
-    return Recording(x, RATE_HZ, emission.snr_db, *(edge * RATE_HZ for edge in edges))
 
 
 def narrow(name: str, rng: np.random.Generator) -> Recording:
@@ -70,7 +44,7 @@ def wide(name: str, rng: np.random.Generator) -> Recording:
     emitted = long_enough(name, rng)
     while symbols(emitted) < SYMBOLS:  # most of it is pauses
         emitted = long_enough(name, rng)
-    snr_db = float(rng.uniform(*SNR_DB))
+    snr_db = float(rng.uniform(*CONDITIONS.snr_db))
     x = receive(emitted, rng, snr_db)
     return Recording(x, emitted.rate_hz, snr_db, emitted.lower_hz, emitted.upper_hz)
 

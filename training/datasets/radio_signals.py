@@ -21,7 +21,7 @@ from streaming.block import Block, Samples
 from streaming.errors import InputError
 from training.datasets.emissions import FRONT_END
 from training.datasets.frames import Frames
-from training.pretraining.radio import RATE_HZ
+from training.datasets.narrow import RATE_HZ
 from training.progress import Progress
 from training.signals.classes import NOISE, check_class
 from training.signals.conditions import Conditions

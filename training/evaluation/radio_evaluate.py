@@ -20,7 +20,8 @@ from streaming.band.embedding import EmissionEmbedder
 from streaming.head import Head
 from streaming.pipeline import choose_head
 from streaming.prediction import UNKNOWN
-from training.datasets.held_out import Recording, evidence_of
+from training.datasets.held_out import evidence_of
+from training.datasets.narrow import Recording
 from training.evaluation.accuracy import Accuracy
 from training.evaluation.exam.sets import opened
 from training.progress import Progress

@@ -19,7 +19,8 @@ from streaming.block import Samples
 from streaming.bundle import Bundle, encoder_sha256
 from streaming.engine import open_engine
 from streaming.head import Head
-from training.datasets.emissions import FRONT_END, OFTEN, OUTLIER, Maker, make_evidence, make_examples
+from training.datasets.emissions import FRONT_END, OFTEN, OUTLIER, make_evidence
+from training.datasets.examples import Maker, make_examples
 from training.heads.fit import Fit, Identity, fit_live
 from training.heads.projection import Training, fit_projection
 from training.heads.search import Search
@@ -27,7 +28,7 @@ from training.progress import Progress
 from training.signals.classes import CLASSES, FAMILIES
 
 WINDOW, HOP = 2_048, 512  # samples at the model's rate
-KNOWN, OUTLIERS = 50_000, 5_000  # emissions for the projection, and for its open-set detector
+KNOWN, OUTLIERS = 50_000, 24_000  # emissions for the projection, and for its open-set detector
 PARTLY, PARTLY_HEARD = 4_000, ("OFDM",)  # more of what receivers hear a part of, and of many kinds
 HELD = 10  # every tenth known emission is held out for the limit
 FALSE_ALARMS = 0.005  # share of them called unknown: the air differs more from simulation than they do

@@ -24,7 +24,6 @@ from streaming.files import write_whole
 from training.datasets.emissions import FRONT_END, HEARD, whole_evidence
 from training.signals.classes import FAMILIES, check_class
 
-RATE_HZ = 250e3  # of the simulated receivers; the generator's frequencies are relative to it
 FRAMES_A_SIGNAL = 2  # at most: many signals teach more than many frames of one
 
 

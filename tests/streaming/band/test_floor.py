@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.signal import firwin, freqz, lfilter
 
-from streaming.band.floor import AVERAGED, KEPT, LOWEST, RISE, Floor, without_dc
+from streaming.band.floor import AVERAGED, KEPT, LOWEST, RISE, Floor
 from streaming.band.looks import Looks
 from tests.streaming.band.signals import flat_band, noise, tone
 
@@ -99,16 +99,6 @@ def test_the_floor_changes_only_where_it_says():
         assert floor.level is before
         learn(floor, looks[:1])
         assert floor.level is not before
-
-
-def test_a_direct_current_counts_as_much_as_its_neighbours():
-    plain, spoilt = looks_at(noise(20 * BINS)), looks_at(noise(20 * BINS) + np.complex64(0.5))
-    middle = BINS // 2
-    cleaned = without_dc(spoilt.astype(np.float32))
-    assert spoilt[:, middle].min() > 1e3 * LEVEL
-    assert cleaned[:, middle - 2 : middle + 3].max() < 12 * LEVEL
-    aside = np.r_[0 : middle - 2, middle + 3 : BINS]
-    np.testing.assert_allclose(cleaned[:, aside], plain[:, aside], rtol=1e-3, atol=1e-3 * LEVEL)
 
 
 def test_the_quietest_part_is_the_noise_below_emissions_and_not_a_filters_edge():

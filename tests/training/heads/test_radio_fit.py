@@ -14,7 +14,8 @@ from streaming.encoder import Encoder
 from streaming.engine import open_engine
 from streaming.features import COUNT
 from streaming.shape import EncoderShape
-from training.datasets.emissions import HEARD, OUTLIER, Maker, make_examples
+from training.datasets.emissions import HEARD, OUTLIER
+from training.datasets.examples import Maker, make_examples
 from training.datasets.held_out import HeldOut, last_questions
 from training.heads.fit import Identity, fit_head, fit_live
 from training.heads.projection import Training, feature_mixup, fit_projection
@@ -114,7 +115,7 @@ def test_what_is_fitted_is_what_the_pipeline_runs(projection):
 
 
 def test_the_whole_fit_has_every_class_its_family_and_a_limit(tmp_path):
-    bundle, fit = fit_radio(Bundle(Encoder(SHAPE)), 3, 1, tmp_path, known=80, outliers=8)
+    bundle, fit = fit_radio(Bundle(Encoder(SHAPE)), 3, 1, tmp_path, known=80, outliers=8, partly_heard=8)
     assert isinstance(bundle.meta.front_end, BandSettings)
     head = fit.head
     assert head.classes == CLASSES
