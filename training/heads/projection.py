@@ -29,7 +29,7 @@ from training.signals.classes import FAMILIES
 Rows = NDArray[np.float32]
 Labels = NDArray[np.int64]
 HIDDEN, OUTPUTS = (256, 128), 32
-OPEN_SET_HIDDEN, NETWORKS = (128, 128), 3
+OPEN_SET_HIDDEN, NETWORKS = (256, 128), 3
 RIVALS = 12  # emissions from which the partner of a mixup is chosen
 MASKED = 0.4  # of the features, in training of one of the networks
 LEAST_SPREAD = 1e-3  # of a feature that hardly differs
@@ -40,7 +40,7 @@ class Training:
     """How a network is trained: AdamW, one cycle of the learning rate."""
 
     epochs: int = 15
-    open_set_epochs: int = 6
+    open_set_epochs: int = 8
     batch: int = 256
     rate: float = 2e-3
     decay: float = 1e-3
