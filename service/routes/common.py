@@ -8,7 +8,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from starlette.requests import HTTPConnection
 
 from service.live.streams import Stream
-from service.schemas.fields import Index
+from service.schemas.fields import Index, Real
 from service.station import Station
 from streaming.errors import ConfigError
 from streaming.quantities import FREQ_HZ, OFFSET_HZ, UTC_NS
@@ -52,7 +52,7 @@ To = Annotated[AwareDatetime | None, Query(description="RFC 3339; when it was he
 
 
 # From a source's centre where its frequency is not known, and then it may be negative.
-Hz = Annotated[float, Field(ge=OFFSET_HZ.least, le=FREQ_HZ.most, allow_inf_nan=False)]
+Hz = Annotated[Real, Field(ge=OFFSET_HZ.least, le=FREQ_HZ.most, allow_inf_nan=False)]
 
 
 def as_ns(moment: datetime) -> int:
@@ -71,7 +71,7 @@ class Span(BaseModel):
     end: Index | None = None
     from_: AwareDatetime | None = Field(None, alias="from")
     to: AwareDatetime | None = None
-    seconds: float | None = Field(None, gt=0, le=3600, allow_inf_nan=False)
+    seconds: Real | None = Field(None, gt=0, le=3600, allow_inf_nan=False)
 
     @property
     def given(self) -> bool:

@@ -7,7 +7,7 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from service.routes.common import Hz, TheStation
-from service.schemas.fields import Text
+from service.schemas.fields import Real, Text
 from service.schemas.ignored import IgnoreRule, IgnoreRules
 
 router = APIRouter(prefix="/v1/ignored", tags=["emissions"])
@@ -25,7 +25,7 @@ class NewRule(BaseModel):
     label: Name | None = Field(None, description="a class or a family")
     f_low: Hz | None = None
     f_high: Hz | None = None
-    seconds: float | None = Field(
+    seconds: Real | None = Field(
         None,
         gt=0,
         le=LONGEST_S,

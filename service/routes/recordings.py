@@ -8,7 +8,7 @@ from fastapi.responses import FileResponse, StreamingResponse
 from pydantic import Field
 
 from service.routes.common import Span, TheStation, TheStream
-from service.schemas.fields import Text
+from service.schemas.fields import Real, Text
 from service.schemas.recordings import NewId, Recording
 from streaming.errors import ConfigError
 
@@ -24,7 +24,7 @@ class NewRecording(Span):
 
     emission: Text | None = Field(None, max_length=100)
 
-    next_seconds: float | None = Field(None, gt=0, le=3600, allow_inf_nan=False)
+    next_seconds: Real | None = Field(None, gt=0, le=3600, allow_inf_nan=False)
 
 
 @router.post("/streams/{stream_id}/recordings", status_code=201)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from service.routes.common import From, Hz, TheStation, To, as_ns, the_station
 from service.routes.history import Cursor, Limit, clean
 from service.routes.live import serve
-from service.schemas.fields import Text
+from service.schemas.fields import Real, Text, Whole
 from service.schemas.watch import Alert, Alerts, Kind, WatchRule, WatchRules
 from service.storage.alerts import AlertQuery, find_alert, find_alerts, remove_alert
 from service.watch.rules import Rule
@@ -35,16 +35,16 @@ class NewWatch(BaseModel):
     label: Name | None = Field(None, description="a class or a family; `label` needs it, others may have it")
     f_low: Hz | None = None
     f_high: Hz | None = None
-    minutes: float = Field(
+    minutes: Real = Field(
         15,
         gt=0,
         le=60 * 24 * 31,
         allow_inf_nan=False,
         description="`silent`: for so long; `new`: not in use for so long; `occupied`: taken over them",
     )
-    percent: float = Field(50, gt=0, lt=100, allow_inf_nan=False, description="of the time, for `occupied`")
-    per_hour: int = Field(6, ge=1, le=3600, description="alerts at most; what is beyond is counted")
-    collapse_s: float = Field(
+    percent: Real = Field(50, gt=0, lt=100, allow_inf_nan=False, description="of the time, for `occupied`")
+    per_hour: Whole = Field(6, ge=1, le=3600, description="alerts at most; what is beyond is counted")
+    collapse_s: Real = Field(
         60,
         ge=0,
         le=86_400,

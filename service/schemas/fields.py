@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic.fields import FieldInfo
 
 from streaming.checked import Range
@@ -15,6 +15,13 @@ def within(limits: Range) -> FieldInfo:
     """A number within its range, which the OpenAPI document states."""
     field: FieldInfo = Field(ge=limits.least, le=limits.most, allow_inf_nan=False)
     return field
+
+
+def number(value: object) -> object:
+    """Refuse true and false, which Python takes for 1 and 0."""
+    if isinstance(value, bool):
+        raise ValueError("it must be a number, not true or false")
+    return value
 
 
 def printable(text: str) -> str:
@@ -30,7 +37,9 @@ def one_line(text: str) -> str:
 
 
 Text = Annotated[str, AfterValidator(printable)]
-FreqHz = Annotated[float, within(FREQ_HZ)]
-RateHz = Annotated[float, within(RATE_HZ)]
-GainDb = Annotated[float, within(GAIN_DB)]
-Index = Annotated[int, Field(ge=INDEX.least, le=INDEX.most)]
+Real = Annotated[float, BeforeValidator(number)]
+Whole = Annotated[int, BeforeValidator(number)]
+FreqHz = Annotated[Real, within(FREQ_HZ)]
+RateHz = Annotated[Real, within(RATE_HZ)]
+GainDb = Annotated[Real, within(GAIN_DB)]
+Index = Annotated[Whole, Field(ge=INDEX.least, le=INDEX.most)]

@@ -7,7 +7,7 @@ from pydantic import Field
 from hardware.plan import DWELL_S, SETTLE_S
 from service.live.streams import State
 from service.schemas.answers import Report
-from service.schemas.fields import FreqHz, within
+from service.schemas.fields import FreqHz, Real, within
 from service.schemas.schema import Schema
 from streaming.quantities import BANDWIDTH_HZ
 
@@ -54,11 +54,11 @@ class FrequencyPlan(Schema):
 
     start_hz: FreqHz
     stop_hz: FreqHz
-    dwell_s: Annotated[float, within(DWELL_S)] = Field(default=0.1, description="how long at each step")
-    step_hz: Annotated[float, within(BANDWIDTH_HZ)] | None = Field(
+    dwell_s: Annotated[Real, within(DWELL_S)] = Field(default=0.1, description="how long at each step")
+    step_hz: Annotated[Real, within(BANDWIDTH_HZ)] | None = Field(
         default=None, description="between steps, at most; null is 0.6 of the rate"
     )
-    settle_s: Annotated[float, within(SETTLE_S)] = Field(
+    settle_s: Annotated[Real, within(SETTLE_S)] = Field(
         default=0.05, description="that is discarded after a retune"
     )
 
