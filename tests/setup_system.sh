@@ -43,6 +43,7 @@ tests)
         python3-soapysdr soapysdr-tools libsoapysdr-dev soapysdr-module-remote soapyremote-server dbus-daemon
     install "the tests of the kernel on an arm64 that qemu imitates" g++ g++-aarch64-linux-gnu qemu-user
     install "an MQTT broker and a PostgreSQL server of the tests' own" mosquitto postgresql openssl
+    install "faults of the disk for make soak" strace e2fsprogs
     install "a browser for the dashboard" chromium fonts-dejavu-core
     .venv/bin/python tests/link_soapy.py
     bash tests/setup_gnuradio.sh

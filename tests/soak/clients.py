@@ -6,10 +6,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
-from websockets.exceptions import WebSocketException
-from websockets.sync.client import connect
-
-from tests.service.conftest import level_bundle
+from tests.service.conftest import small_bundle
 
 
 def flood(soak):
@@ -59,7 +56,7 @@ def model_swap(soak):
     """A model is uploaded, put to use, rolled back; one is deleted."""
     name = f"m{soak.count}"
     made = soak.running.folder / f"{name}.safetensors"
-    level_bundle(name, seed=soak.chance.randrange(1000)).save(made)
+    small_bundle(name, seed=soak.chance.randrange(1000)).save(made)
     soak.ledger.upload(name, made.read_bytes())
     for path in (f"/v1/models/{name}/activate", "/v1/models/rollback"):
         soak.ledger.ask("POST", path)
@@ -76,22 +73,26 @@ def stream_churn(soak):
             pool.submit(soak.ledger.ask, "DELETE", f"/v1/streams/{stream}")
             pool.submit(soak.ledger.ask, "PATCH", f"/v1/streams/{stream}", json={"state": "paused"})
     for stream in soak.ledger.streams():
-        if stream != soak.stream:
+        if stream not in soak.kept_streams:
             soak.ledger.ask("DELETE", f"/v1/streams/{stream}")
 
 
 def silent_readers(soak):
-    """Readers that never read."""
-    where = f"{soak.running.base.replace('http', 'ws')}/v1/streams/{soak.stream}"
-    headers = {"Authorization": f"Bearer {soak.running.token}"}
+    """500 readers that never read; as many are let in as the limit allows."""
     readers = []
-    for number in range(30):
-        with suppress(OSError, WebSocketException):
-            path = "/live?hops=1" if number % 2 else "/spectrum?rate=60"
-            readers.append(connect(where + path, additional_headers=headers, max_queue=1, close_timeout=0.1))
+    for number in range(500):
+        path = "live?hops=1" if number % 2 else "spectrum?rate=60"
+        request = (
+            f"GET /v1/streams/{soak.stream}/{path} HTTP/1.1\r\nHost: 127.0.0.1:{soak.running.port}\r\n"
+            f"Authorization: Bearer {soak.running.token}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+            "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+        )
+        with suppress(OSError):
+            readers.append(socket.create_connection(("127.0.0.1", soak.running.port), timeout=5))
+            readers[-1].sendall(request.encode())
     time.sleep(2)
     for reader in readers:
-        reader.socket.close()
+        reader.close()
 
 
 def idle_connections(soak):

@@ -36,7 +36,7 @@ class Ledger:
         return answer
 
     def label(self, stream, name, http=None):
-        body = {"stream": stream, "label": name, "seconds": 0.05}
+        body = {"stream": stream, "label": name, "seconds": 0.6}
         answer = self.ask("POST", "/v1/labels", http, json=body)
         if answer is not None and answer.status_code == 201:
             with self.lock:

@@ -1,4 +1,4 @@
-"""Faults of processes, of the disk, and of the servers beside the service."""
+"""Faults of the service's process and files."""
 
 import os
 import resource
@@ -84,20 +84,6 @@ def locked_history(soak):
         time.sleep(soak.chance.uniform(0.5, 4))
         database.rollback()
     database.close()
-
-
-def dead_broker(soak):
-    """The broker is killed and started again."""
-    soak.broker.stop()
-    time.sleep(soak.chance.uniform(0.5, 2))
-    soak.broker.start()
-
-
-def slow_broker(soak):
-    """The broker does not answer for a while."""
-    os.kill(soak.broker.process.pid, signal.SIGSTOP)
-    time.sleep(soak.chance.uniform(0.5, 3))
-    os.kill(soak.broker.process.pid, signal.SIGCONT)
 
 
 def killed_child(soak):

@@ -1,4 +1,4 @@
-"""The service under soak, a process that is killed and started again on one port, and its sender."""
+"""The service under soak, a process that is killed and started again on one port, and its senders."""
 
 import os
 import signal
@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from itertools import cycle
 
 import httpx
 import numpy as np
@@ -15,10 +16,13 @@ from hardware.zmq_sink import ZmqSink
 from service.web.security import Tokens
 from streaming.block import Block
 from tests.ports import free_port
-from tests.service.conftest import level_bundle, within
+from tests.service.conftest import within
+from tests.wide_radio import spectrum
 
 RATE_HZ = 48_000.0
 PIECE = 4_800  # samples that are sent at once
+BAND_HZ, BAND_PIECE_S = 2_400_000, 0.02
+EMISSIONS, WIDTHS_HZ = 20, (5e3, 12.5e3, 25e3, 50e3)
 BACK_S = 30.0  # in which it must answer again on an idle machine
 
 
@@ -64,30 +68,60 @@ class Sender:
         self._thread.join(10)
 
 
+class BandSender:
+    """A radio at 2.4 MS/s over ZMQ with many emissions at once, in a loop."""
+
+    def __init__(self, seed):
+        self.endpoint = f"tcp://127.0.0.1:{free_port()}"
+        self.sent = 0
+        places = np.linspace(-0.45, 0.45, EMISSIONS) * BAND_HZ
+        emissions = [(place, width, 0.1) for place, width in zip(places, cycle(WIDTHS_HZ))]
+        self._band = np.fft.ifft(spectrum(BAND_HZ, emissions, seed=seed)).astype(np.complex64)
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self):
+        size = round(BAND_HZ * BAND_PIECE_S)
+        began = time.monotonic()
+        with ZmqSink(self.endpoint, tags=True) as sink:
+            while not self._stop.wait(max(0.0, began + self.sent / BAND_HZ - time.monotonic())):
+                at = self.sent % len(self._band)
+                sink.push(Block(self._band[at : at + size], self.sent, BAND_HZ, 868e6))
+                self.sent += size
+
+    def close(self):
+        self._stop.set()
+        self._thread.join(10)
+
+
 class Running:
     """`wavetell serve` with an administrator's token."""
 
-    def __init__(self, folder, sinks):
+    def __init__(self, folder, bundle, *argv):
+        folder.mkdir(exist_ok=True)
         self.folder, self.data, self.log = folder, folder / "data", folder / "service.log"
-        level_bundle().save(folder / "level.safetensors")
+        self.model = folder / "model.safetensors"
+        bundle.save(self.model)
         self.port = free_port()
         self.base = f"http://127.0.0.1:{self.port}"
         self.tokens = Tokens(self.data / "tokens.json")
         self.token = self.tokens.add("soak", "admin")
-        self.sinks = sinks
-        self.starts = 0
-        self.process = None
-        self.start()
+        self.argv = argv
+        self.starts, self.process, self.environment = 0, None, {}
 
-    def start(self):
-        """Start it and wait until it answers."""
+    def start(self, **environment):
+        """Start it and wait until it answers; what is in its environment stays from then on."""
+        self.environment |= environment
         command = [
-            *(sys.executable, "-m", "service.cli", "serve", "--port", str(self.port), "--sinks", self.sinks),
-            *("--data", self.data, "--model", self.folder / "level.safetensors", "--max-rate", "100000"),
-            *("--max-streams", "8", "--queue-ms", "20000", "--ring-s", "5"),
+            *(sys.executable, "-m", "service.cli", "serve", "--port", str(self.port), *self.argv),
+            *("--data", self.data, "--model", self.model, "--max-rate", "100000"),
+            *("--max-streams", "8", "--queue-ms", "2000", "--ring-s", "5"),
         ]
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=log)
+            self.process = subprocess.Popen(
+                command, stdout=subprocess.DEVNULL, stderr=log, env=os.environ | self.environment
+            )
         self.starts += 1
         self.wait()
 
