@@ -58,6 +58,7 @@ class Settings:
         "megabytes of the disk to be left free; below, the oldest I/Q goes first: of clips, then recordings",
     )
     keep_mb: int = setting(500, "megabytes that history may take; beyond, the oldest is deleted")
+    save: str = setting("no", "record emissions on their own as they end", ("no", "unknown", "all"))
     recordings_mb: int = setting(2000, "megabytes that recordings may take together")
     clips_mb: int = setting(500, "megabytes that clips of alerts may take; beyond, the oldest are deleted")
     labels_mb: int = setting(1000, "megabytes that labelled stretches may take together")

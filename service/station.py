@@ -25,9 +25,11 @@ from service.storage.database import open_database
 from service.storage.history import History
 from service.storage.ignored import Ignored
 from service.storage.labels import Labelled, LabelStore
+from service.storage.likeness import Likeness
 from service.storage.queries import find_emission
-from service.storage.recordings import RecordingStore
+from service.storage.recordings import RecordingStore, heard_in
 from service.storage.retention import Retention
+from service.storage.saver import Saver
 from service.storage.work import clear_work
 from service.supervised import Supervised
 from service.watch.clips import ClipStore
@@ -65,9 +67,10 @@ class Station:
             self.outlet.event,
             values.keep_days,
             values.keep_mb,
-            self.outlet.emission,
+            self._tell,
         )
         self.recordings = RecordingStore(self.data / "recordings", self.history, values.recordings_mb << 20)
+        self.saver = Saver(values.save, self.recordings, self.runtime.stream)
         self.reading = open_database(values.history, self.data)
         self.clips = ClipStore(self.data / "clips", self.recordings, values.clips_mb << 20)
         self.watches = Rules(self.data / "watches.json")
@@ -96,7 +99,7 @@ class Station:
     def threads(self) -> list[Supervised]:
         """The threads without which it does not work; those of readers belong to their streams."""
         own = [self.runtime.thread, self.history.thread, self.retry.thread, self.watcher.thread]
-        own.append(self.retention.thread)
+        own += [self.retention.thread, self.saver.thread]
         return [*own, *(sink.thread for sink in self.sinks)]
 
     @property
@@ -114,6 +117,7 @@ class Station:
         self.retention.close()
         self.recordings.close()
         self.history.close()
+        self.saver.close()
         self.reading.close()
         for sink in self.sinks:
             sink.close(SINK_S)
@@ -167,6 +171,12 @@ class Station:
             watch=self.watcher.hear,
         )
         self.runtime.add(stream, answers)
+
+    def _tell(self, emission: EmissionRow) -> None:
+        """An emission began or ended, and is on disk."""
+        self.outlet.emission(emission)
+        if not self.outlet.unwanted(emission):
+            self.saver.hear(emission)
 
     def _watcher(self) -> Watcher:
         """What judges emissions by the watch rules."""
@@ -236,6 +246,10 @@ class Station:
         row = answers.on_air.get(emission) if answers else None
         return row or find_emission(self.reading, stream.id, emission)
 
+    def likeness(self) -> Likeness:
+        """What compares emissions, as the model's own head sees them."""
+        return Likeness(self.reading, self.model.bundle.own_head(self.model.default))
+
     def record_emission(self, stream: Stream, emission: str, span: tuple[int, int] | None) -> str:
         """Record one emission on its own, of a stretch that is still kept or all that is kept of it."""
         row = self.emission(stream, emission)
@@ -282,13 +296,3 @@ def make_folder(data: Path) -> None:
         data.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise ConfigError(f"data is {data}; this folder cannot be made: {error.strerror}") from None
-
-
-def heard_in(stream: Stream, emission: EmissionRow) -> tuple[int, int]:
-    """The newest stretch of an emission that is kept without a gap."""
-    first, last = stream.ring.span
-    end = min(last, emission.end_sample)
-    start = max(first, emission.start_sample, stream.ring.before(end, max(0, end - emission.start_sample)))
-    if end <= start:
-        raise NotFound(f"nothing of emission {emission.id} is kept any more")
-    return start, end

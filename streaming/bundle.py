@@ -60,6 +60,11 @@ class Bundle:
         """The hash of everything in it; every answer carries it."""
         return hashlib.sha256(canonical(self.description()).encode()).hexdigest()
 
+    def own_head(self, like: Head) -> Head:
+        """The model's own head with this window and hop; where it has none, the one that was taught."""
+        own = [h for h in self.heads.values() if h.mode == "live" and h.name not in self.meta.fitted]
+        return next((head for head in own if (head.window, head.hop) == (like.window, like.hop)), like)
+
     def description(self) -> dict[str, Any]:
         """The JSON object of the file's header."""
         heads = {name: head.meta() for name, head in sorted(self.heads.items())}

@@ -42,6 +42,7 @@ class Prediction:
     offset_hz: float | None = None  # of the emission's centre from the source's
     centre_hz: float | None = None  # of the emission, where the source's frequency is known
     family: str | None = None  # of the label
+    embedding: NDArray[np.float32] | None = None  # (outputs,), of one emission of a band
 
 
 def utc_text(utc_ns: int) -> str:

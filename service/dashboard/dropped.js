@@ -3,7 +3,7 @@
 import { call } from "./api.js";
 import { styleOf } from "./colours.js";
 import { attempt, fit, make } from "./dom.js";
-import { swatch } from "./teach.js";
+import { swatch } from "./swatch.js";
 import { fromMetric, metric, seconds } from "./units.js";
 import { sure, title } from "./words.js";
 

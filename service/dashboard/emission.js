@@ -7,15 +7,16 @@ import { attempt, make, toast } from "./dom.js";
 import { Eye } from "./eye.js";
 import { places } from "./emissions.js";
 import { readFrame } from "./frame.js";
+import { keepAs } from "./labels.js";
 import { Listen } from "./listen.js";
 import { Symbols } from "./symbols.js";
-import { swatch } from "./teach.js";
-import { clock, metric, percent, seconds } from "./units.js";
+import { swatch } from "./swatch.js";
+import { ago, clock, metric, percent, seconds } from "./units.js";
 import { frequencyText } from "./spectrum.js";
 import { sure } from "./words.js";
 
-const TAUGHT_S = 2; // of it that a label keeps, the newest
-const ANSWERS = 8;
+const ANSWERS = 8,
+  ALIKE = 10;
 const AROUND = 1.3; // times its bandwidth that its symbols are taken from
 const WHILES = { "for an hour": 3600, "for a day": 86_400, "for ever": null };
 
@@ -31,6 +32,7 @@ export class EmissionView {
     this.note = make("p", { class: "note" });
     this.clockNote = make("span");
     this.answers = make("ol", { class: "rows", "aria-label": "Its answers, newest first" });
+    this.alike = make("ol", { class: "rows", "aria-label": "Others like it, the most alike first" });
     this.element = make(
       "div",
       { class: "emission", hidden: true },
@@ -47,6 +49,7 @@ export class EmissionView {
       ),
       this.note,
       this.actions(),
+      this.alike,
       make("h3", {}, "Answers"),
       this.answers,
     );
@@ -90,6 +93,7 @@ export class EmissionView {
       { class: "actions" },
       action("Zoom to it", "Its part of the band and its time", () => this.zoom()),
       action("Watch", "Be told of it: when it falls silent, when one like it comes", () => this.page.panels.alerts.watch(this.emission)),
+      action("Find alike", "Others in the history that look like it", () => this.findAlike()),
       action("Download", "Its I/Q as SigMF, moved to zero and decimated", () => this.download()),
       this.listen.element,
       make("span", { class: "group" }, this.what, this.long, action("Ignore", "No events of it", () => this.ignore())),
@@ -102,6 +106,7 @@ export class EmissionView {
     this.id = id;
     this.seen = null; // the sample that its pictures end with
     this.constellation.clear();
+    this.alike.replaceChildren();
     this.symbols = new Symbols();
     if (!air.emissions.get(id)) air.emissions.take(await get(`v1/streams/${air.stream.id}/emissions/${id}`));
     if (this.id !== id) return;
@@ -192,10 +197,7 @@ export class EmissionView {
   async teach() {
     const label = this.name.value.trim();
     if (!label) return this.name.focus();
-    const { air } = this.page,
-      { start_sample, end_sample, rate_hz } = this.emission;
-    const start = Math.max(start_sample, air.stream.kept.start, end_sample - Math.round(TAUGHT_S * rate_hz));
-    await post("v1/labels", { stream: air.stream.id, emission: this.id, label, start, end: end_sample });
+    await keepAs(this.page.air, this.emission, label);
     toast(`Kept as ${label}, in its own channel`);
     if (this.name.value.trim() === label) this.name.value = "";
     await this.page.panels.teach.taught();
@@ -206,6 +208,27 @@ export class EmissionView {
       { t0, t1, state } = this.emission;
     view.showBand(...places(air, this.emission));
     if (state === "end") view.goTo((t0 + t1) / 2);
+  }
+
+  // The others in the history that look most like it.
+  async findAlike() {
+    const { air } = this.page,
+      { id } = this;
+    const { alike } = await get(`v1/streams/${air.stream.id}/emissions/${id}/alike?limit=${ALIKE}`);
+    if (this.id !== id) return;
+    if (!alike.length) toast("There are no others yet");
+    this.alike.replaceChildren(
+      ...alike.map(({ emission, likeness }) =>
+        make(
+          "li",
+          {},
+          swatch(emission.label, emission.family),
+          make("span", {}, `${emission.label}, ${percent(likeness)} alike`),
+          make("small", {}, `${frequencyText(air, emission.centre_hz)}, ${ago(emission.to)}`),
+          make("button", { onclick: () => this.page.open(emission.emission) }, "Open"),
+        ),
+      ),
+    );
   }
 
   async download() {

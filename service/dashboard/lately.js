@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { make } from "./dom.js";
-import { swatch } from "./teach.js";
+import { swatch } from "./swatch.js";
 import { clock, sureness } from "./units.js";
 
 const MOST = 30;

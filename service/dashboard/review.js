@@ -5,7 +5,7 @@ import { get } from "./api.js";
 import { attempt, make } from "./dom.js";
 import { HeatMap } from "./heatmap.js";
 import { frequencyText } from "./spectrum.js";
-import { swatch } from "./teach.js";
+import { swatch } from "./swatch.js";
 import { bytes, clock, percent } from "./units.js";
 import { sure } from "./words.js";
 

@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { attempt, make } from "./dom.js";
 import { frequencyText } from "./spectrum.js";
-import { swatch } from "./teach.js";
+import { swatch } from "./swatch.js";
 import { clock, fromMetric, percent } from "./units.js";
 import { sure } from "./words.js";
 

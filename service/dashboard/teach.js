@@ -1,21 +1,23 @@
 // Teaching: what it is least sure about, the labels so far, the fit and what it changed, and the way back.
 
 import { get, post, remove } from "./api.js";
-import { styleOf } from "./colours.js";
 import { confusionTable } from "./confusion.js";
 import { attempt, make, toast } from "./dom.js";
-import { ago, percent, seconds } from "./units.js";
+import { Doubts } from "./doubts.js";
+import { swatch } from "./swatch.js";
+import { ago, seconds } from "./units.js";
 
 const HEAD = "taught"; // the head that this page fits
-const SUGGESTIONS = 4,
-  SHORTEST_S = 0.3,
-  LONGEST_S = 3;
 
 export class Teach {
   constructor(place, page) {
     this.page = page;
     this.labels = [];
-    this.doubts = make("ol", { class: "rows", "aria-label": "Least sure, first" });
+    this.together = []; // labels that one name gave last
+    this.doubts = new Doubts(page, (ids) => {
+      this.together = ids;
+      return this.taught();
+    });
     this.counts = make("ul", { class: "counts", "aria-label": "Labels of each class" });
     this.given = make("ol", { class: "rows", "aria-label": "Labels, newest first" });
     this.auto = make("input", { type: "checkbox", checked: true });
@@ -39,11 +41,11 @@ export class Teach {
       make(
         "p",
         { class: "note" },
-        "Click a box of the waterfall, or drag over a stretch, and name it. With two classes or more the head is " +
-          "fitted again.",
+        "Click a box of the waterfall, or drag over a stretch, and name it; or give a group below one name. With two " +
+          "classes or more the head is fitted again.",
       ),
       make("h3", {}, "Least sure"),
-      this.doubts,
+      this.doubts.element,
       make("h3", {}, "Labels"),
       this.counts,
       make(
@@ -64,39 +66,7 @@ export class Teach {
     await this.loadLabels();
     const { models } = await get("v1/models");
     this.backButton.disabled = !models.find(({ active }) => active).fitted?.[HEAD];
-    const { air } = this.page;
-    if (!air) return;
-    const { kept } = air.stream,
-      from = air.toClock(kept.start / air.rate);
-    const query = `order=least_sure&limit=${SUGGESTIONS}&from=${new Date(from).toISOString()}`;
-    const { predictions } = await get(`v1/streams/${air.stream.id}/predictions?${query}`);
-    this.doubts.replaceChildren(...predictions.map((run) => this.doubt(air, run)));
-  }
-
-  doubt(air, run) {
-    return make(
-      "li",
-      {},
-      swatch(run.label),
-      make("span", {}, `${run.label}, ${percent(run.lowest)} at worst`),
-      make("small", {}, ago(run.to)),
-      make("button", { onclick: () => this.look(air, run) }, "Look"),
-    );
-  }
-
-  // Chooses a doubtful stretch, long enough to be learnt from, as far as it is still kept.
-  look(air, run) {
-    const { kept, window } = air.stream,
-      { view } = this.page;
-    const long = Math.max(
-      SHORTEST_S,
-      (2 * window) / air.rate,
-      Math.min(LONGEST_S, (run.end - run.start) / air.rate),
-    );
-    const start = Math.max(kept.start / air.rate, run.start / air.rate);
-    view.goTo(start);
-    view.choose(start, Math.min(start + long, air.end));
-    this.page.selection.name.focus();
+    await this.doubts.refresh();
   }
 
   async loadLabels() {
@@ -168,13 +138,16 @@ export class Teach {
     );
   }
 
+  // What was named last: a label, or all that one name gave.
   async undo() {
-    await this.takeBack(this.labels.at(-1));
+    const last = this.labels.at(-1),
+      group = this.labels.filter(({ id }) => this.together.includes(id));
+    await this.takeBack(...(group.includes(last) ? group : [last]));
   }
 
-  async takeBack(label) {
-    await remove(`v1/labels/${label.id}`);
-    toast(`Took back ${label.label}`);
+  async takeBack(...labels) {
+    for (const { id } of labels) await remove(`v1/labels/${id}`);
+    toast(`Took back ${labels[0].label}`);
     await this.taught();
   }
 
@@ -184,10 +157,4 @@ export class Teach {
     toast(`Back to ${active}`);
     await this.refresh();
   }
-}
-
-export function swatch(label, family) {
-  const mark = make("i", { class: label === "unknown" ? "swatch hatched" : "swatch" });
-  mark.style.backgroundColor = styleOf(label, family ?? undefined).colour;
-  return mark;
 }

@@ -12,6 +12,7 @@ from service.live.runs import Run, RunKeeper
 from service.live.snr import best_snr_db
 from service.live.streams import Stream
 from service.schemas.answers import Answer, GapMessage, HopsMessage, Report
+from service.storage.likeness import pack
 from streaming.band.emissions import MOST, Emission
 from streaming.block import Block, Gap, Samples
 from streaming.head import Head
@@ -26,8 +27,8 @@ class Journal(Protocol):
     def keep(self, run: Run) -> None:
         """Write this run, or write it over the one with its id."""
 
-    def follow(self, emission: EmissionRow) -> None:
-        """Write this emission, or write it over the one with its id."""
+    def follow(self, emission: EmissionRow, embedding: bytes | None = None) -> None:
+        """Write this emission and its embedding, or write them over those with its id."""
 
     def publish(self, event: Event) -> None:
         """Write this event, then give it to the sinks."""
@@ -91,7 +92,8 @@ class Answers:
             on_air.pop(row.id, None)
             if row.state != "end":
                 on_air[row.id] = row
-            self.journal.follow(row)
+            embedding = None if change.embedding is None else pack(self.head, change.embedding)
+            self.journal.follow(row, embedding)
             self.watch(row)
             self.hub.publish(f"{self.stream.id}/reports", row.describe().model_dump_json(by_alias=True))
         while len(on_air) > MOST:

@@ -101,7 +101,7 @@ def fit(job: Job) -> Fitted:
         raise InputError("these labels cannot be fitted: all their stretches look the same to the encoder")
     encoder = encoder_sha256(bundle.encoder)
     identity = Identity(job.head, lesson.classes, "live", like.window, like.hop, encoder)
-    head, after = Teacher(bundle, own_head(bundle, like), identity).teach(lesson)
+    head, after = Teacher(bundle, bundle.own_head(like), identity).teach(lesson)
     made = FittedHead(bundle.sha256, counts, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
     meta = replace(bundle.meta, fitted=bundle.meta.fitted | {job.head: made})
     replace(bundle, heads=bundle.heads | {job.head: head}, meta=meta).save(Path(job.result))
@@ -115,12 +115,6 @@ def fit(job: Job) -> Fitted:
         after=after,
         seconds=round(time.monotonic() - started, 3),
     )
-
-
-def own_head(bundle: Bundle, like: Head) -> Head:
-    """The model's own head with this window and hop; where it has none, the one that was taught before."""
-    own = [h for h in bundle.heads.values() if h.mode == "live" and h.name not in bundle.meta.fitted]
-    return next((head for head in own if (head.window, head.hop) == (like.window, like.hop)), like)
 
 
 def read_lesson(store: LabelStore, bundle: Bundle, like: Head) -> tuple[Lesson, dict[str, int]]:

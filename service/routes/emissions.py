@@ -13,7 +13,13 @@ from service.live.emissions import EmissionRow
 from service.live.spectrum import frame
 from service.routes.common import From, Hz, TheStation, TheStream, To, as_ns
 from service.routes.history import Cursor, Limit, clean
-from service.schemas.emissions import StreamEmission, StreamEmissions
+from service.schemas.emissions import (
+    AlikeEmission,
+    AlikeEmissions,
+    StreamEmission,
+    StreamEmissions,
+    UncertainEmissions,
+)
 from service.storage import exports
 from service.storage.queries import EmissionQuery, Sort, every_emission, find_emission, find_emissions
 from streaming.quantities import SNR_DB
@@ -94,11 +100,44 @@ async def download(
     )
 
 
+@router.get("/uncertain")
+async def uncertain(
+    station: TheStation, stream: TheStream, limit: Annotated[int, Query(ge=1, le=100)] = 10
+) -> UncertainEmissions:
+    """What to name next: emissions whose samples are kept and that have no label, the least certain first.
+
+    They are grouped by likeness, so that one name may label a group.
+    """
+
+    def find() -> list[list[EmissionRow]]:
+        labelled = {label.emission for label in station.labels.list() if label.emission}
+        since_ns = stream.heard_ns(stream.ring.span[0])
+        return station.likeness().find_uncertain(stream.id, since_ns, labelled, limit)
+
+    groups = await run_in_threadpool(find)
+    return UncertainEmissions(groups=[[row.describe() for row in group] for group in groups])
+
+
 @router.get("/{emission}")
 async def one(station: TheStation, stream_id: str, emission: str) -> StreamEmission:
     """One emission; also of a stream that has been deleted."""
     row = await run_in_threadpool(find_emission, station.reading, clean(stream_id), clean(emission))
     return row.describe()
+
+
+@router.get("/{emission}/alike")
+async def alike(
+    station: TheStation,
+    stream_id: str,
+    emission: str,
+    limit: Annotated[int, Query(ge=1, le=100)] = 10,
+) -> AlikeEmissions:
+    """Emissions of the stream's history that look like this one to the encoder, the most alike first."""
+    find = station.likeness().find_alike
+    found = await run_in_threadpool(find, clean(stream_id), clean(emission), limit)
+    return AlikeEmissions(
+        alike=[AlikeEmission(emission=row.describe(), likeness=value) for row, value in found]
+    )
 
 
 @router.get(

@@ -79,6 +79,25 @@ class StreamEmission(EmissionState):
         return f"{self.emission}-{self.state}-{self.end_sample}"
 
 
+class AlikeEmission(Schema):
+    """An emission that is like another."""
+
+    emission: StreamEmission
+    likeness: Rounded = Field(ge=0, le=1, description="1 where both look the same to the encoder")
+
+
+class AlikeEmissions(Schema):
+    """Emissions that are like one, the most alike first."""
+
+    alike: list[AlikeEmission]
+
+
+class UncertainEmissions(Schema):
+    """Emissions that were named with little certainty or not at all."""
+
+    groups: list[list[StreamEmission]] = Field(description="alike; that of the least certain first")
+
+
 class StreamEmissions(Schema):
     """A page of emissions."""
 

@@ -8,7 +8,7 @@ _wavetell() {
     predict) words='--help --frame --json --model --head --backend --threads' ;;
     emissions) words='--help --seconds --json' ;;
     scan) words='--help --dwell --step --settle --passes --json --model --head --backend --threads' ;;
-    serve) words='--help --model --head --backend --threads --report-ms --host --port --data --queue-ms --ring-s --ring-mb --max-streams --event-hits --event-ms --event-quiet --history --keep-days --keep-alerts-days --keep-recordings-days --min-free-mb --keep-mb --recordings-mb --clips-mb --labels-mb --sinks --federation --open --tls-cert --tls-key --allow-names --allow-schemes --allow-hosts --allow-folders --plugin-origins --max-body-mb --max-rate --max-connections' ;;
+    serve) words='--help --model --head --backend --threads --report-ms --host --port --data --queue-ms --ring-s --ring-mb --max-streams --event-hits --event-ms --event-quiet --history --keep-days --keep-alerts-days --keep-recordings-days --min-free-mb --keep-mb --save --recordings-mb --clips-mb --labels-mb --sinks --federation --open --tls-cert --tls-key --allow-names --allow-schemes --allow-hosts --allow-folders --plugin-origins --max-body-mb --max-rate --max-connections' ;;
     devices) words='--help --json' ;;
     record) words='--help --seconds --max-size --description --above --before --after' ;;
     replay) words='--help --zmq --loop --push --tags --key' ;;
@@ -36,6 +36,7 @@ _wavetell() {
     predict:--backend) words='auto torch native native-bf16' ;;
     scan:--backend) words='auto torch native native-bf16' ;;
     serve:--backend) words='auto torch native native-bf16' ;;
+    serve:--save) words='no unknown all' ;;
     serve:--open) words='no yes' ;;
     pretrain:--clients) words='paper paper-snr paper-cfo' ;;
     pretrain:--activation) words='leaky_relu relu softplus' ;;

@@ -78,6 +78,7 @@ complete -c wavetell -n '__fish_seen_subcommand_from serve' -l keep-alerts-days 
 complete -c wavetell -n '__fish_seen_subcommand_from serve' -l keep-recordings-days -d 'days that recordings are kept; 0 means until somebody deletes them [0]'
 complete -c wavetell -n '__fish_seen_subcommand_from serve' -l min-free-mb -d 'megabytes of the disk to be left free; below, the oldest I/Q goes first: of clips, then recordings [1000]'
 complete -c wavetell -n '__fish_seen_subcommand_from serve' -l keep-mb -d 'megabytes that history may take; beyond, the oldest is deleted [500]'
+complete -c wavetell -n '__fish_seen_subcommand_from serve' -l save -x -a 'no unknown all' -d 'record emissions on their own as they end (no, unknown, all) [no]'
 complete -c wavetell -n '__fish_seen_subcommand_from serve' -l recordings-mb -d 'megabytes that recordings may take together [2000]'
 complete -c wavetell -n '__fish_seen_subcommand_from serve' -l clips-mb -d 'megabytes that clips of alerts may take; beyond, the oldest are deleted [500]'
 complete -c wavetell -n '__fish_seen_subcommand_from serve' -l labels-mb -d 'megabytes that labelled stretches may take together [1000]'

@@ -55,6 +55,7 @@ def put(table: str, columns: tuple[str, ...], growing: tuple[str, ...]) -> str:
 PUT_RUN = put("runs", RUN_COLUMNS, GROWING)
 PUT_EMISSION = put("emissions", EMISSION_COLUMNS, EMISSION_COLUMNS[2:])
 PUT_EVENT = put("events", EVENT_COLUMNS, ())
+PUT_EMBEDDING = put("embeddings", ("id", "stream", "to_ns", "vector"), ("to_ns", "vector"))
 
 
 class History:
@@ -74,6 +75,7 @@ class History:
         self.lost = 0  # rows that were dropped because the database could not be reached for too long
         self._runs: dict[str, Run] = {}
         self._emissions: dict[str, EmissionRow] = {}
+        self._embeddings: dict[str, Row] = {}  # of the same emissions: stream, when last heard, vector
         self._told: list[EmissionRow] = []  # those that began or ended, to be handed on
         self._events: list[Event] = []
         self._heard: set[str] = set()  # streams whose emissions are ours to add up
@@ -116,15 +118,19 @@ class History:
                 self.lost += 1
             self._wake.notify_all()
 
-    def follow(self, emission: EmissionRow) -> None:
+    def follow(self, emission: EmissionRow, embedding: bytes | None = None) -> None:
         """Write this emission with the next batch, then hand on that it began or ended."""
         with self._wake:
             self._heard.add(emission.stream)
             self._emissions[emission.id] = emission
+            if embedding:
+                self._embeddings[emission.id] = (emission.stream, emission.to_ns, embedding)
             if emission.state != "update":
                 self._told.append(emission)
             if len(self._emissions) > WAITING:
-                del self._emissions[next(iter(self._emissions))]
+                oldest = next(iter(self._emissions))
+                del self._emissions[oldest]
+                self._embeddings.pop(oldest, None)
                 self.lost += 1
             if len(self._told) > WAITING:
                 del self._told[0]
@@ -148,11 +154,13 @@ class History:
         with self._wake:
             runs, self._runs = self._runs, {}
             emissions, self._emissions = self._emissions, {}
+            embeddings, self._embeddings = self._embeddings, {}
             events, self._events = self._events, []
             told, self._told = self._told, []
         rows = (
             (PUT_RUN, self._storable(map(run_row, runs.values()))),
             (PUT_EMISSION, self._storable(map(astuple, emissions.values()))),
+            (PUT_EMBEDDING, [(i, *embedding) for i, embedding in embeddings.items()]),
             (PUT_EVENT, self._storable(map(astuple, events))),
         )
         count = sum(len(each) for _, each in rows)
@@ -163,6 +171,7 @@ class History:
             with self._wake:
                 self._runs = runs | self._runs
                 self._emissions = emissions | self._emissions
+                self._embeddings = embeddings | self._embeddings
                 self._events, self._told = events + self._events, told + self._told
             raise
         except Exception:  # not foreseen: the thread says so and is restarted, without them
@@ -226,6 +235,7 @@ class History:
         old = (
             ("DELETE FROM runs WHERE to_ns < ?", [(before,)]),
             ("DELETE FROM emissions WHERE to_ns < ?", [(before,)]),
+            ("DELETE FROM embeddings WHERE to_ns < ?", [(before,)]),
             ("DELETE FROM events WHERE since_ns < ?", [(before,)]),
             ("DELETE FROM rollup WHERE step < ?", [(before // STEP_NS,)]),
         )
@@ -254,7 +264,7 @@ class History:
         return int((pages - free) * page)
 
 
-TABLES = ("runs", "emissions")  # that grow with what is heard
+TABLES = ("embeddings", "runs", "emissions")  # that grow with what is heard; what is missed least first
 PAGES = ("page_count", "freelist_count", "page_size")
 
 

@@ -21,6 +21,7 @@ from streaming.prediction import NO_SIGNAL
 from streaming.quantities import UTC_NS
 
 T = TypeVar("T")
+EMISSIONS = f"SELECT {', '.join(EMISSION_COLUMNS)} FROM emissions"  # noqa: S608  (our own words only)
 Order = Literal["newest", "oldest", "least_sure"]
 # order -> (the column it sorts by, its direction, and how the next page lies to the cursor)
 ORDERS = {
@@ -156,10 +157,7 @@ def find_emissions(database: Database, query: EmissionQuery) -> Page[EmissionRow
     if query.cursor:
         where.append(f"({column}, id) {'<' if query.descending else '>'} (?, ?)")
         values += read_cursor(query.cursor, text=column == "label")
-    sql = (
-        f"SELECT {', '.join(EMISSION_COLUMNS)} FROM emissions WHERE {' AND '.join(where)} "  # noqa: S608
-        f"ORDER BY {column} {direction}, id {direction} LIMIT ?"
-    )
+    sql = f"{EMISSIONS} WHERE {' AND '.join(where)} ORDER BY {column} {direction}, id {direction} LIMIT ?"
     rows = [EmissionRow(*row) for row in database.query(sql, [*values, query.limit])]
     return Page(
         rows, write_cursor(getattr(rows[-1], column), rows[-1].id) if len(rows) == query.limit else ""
@@ -179,8 +177,7 @@ def every_emission(database: Database, query: EmissionQuery, most: int) -> Itera
 
 def find_emission(database: Database, stream: str, emission: str) -> EmissionRow:
     """One emission of a stream."""
-    sql = f"SELECT {', '.join(EMISSION_COLUMNS)} FROM emissions WHERE stream = ? AND id = ?"  # noqa: S608
-    rows = database.query(sql, [stream, emission])
+    rows = database.query(f"{EMISSIONS} WHERE stream = ? AND id = ?", [stream, emission])
     if not rows:
         raise NotFound(f"stream {stream} has no emission {emission}")
     return EmissionRow(*rows[0])

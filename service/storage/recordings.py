@@ -226,6 +226,16 @@ class RecordingStore:
             self.path(recording, "sigmf-data").unlink(missing_ok=True)
 
 
+def heard_in(stream: Stream, emission: EmissionRow) -> tuple[int, int]:
+    """The newest stretch of an emission that is kept without a gap."""
+    first, last = stream.ring.span
+    end = min(last, emission.end_sample)
+    start = max(first, emission.start_sample, stream.ring.before(end, max(0, end - emission.start_sample)))
+    if end <= start:
+        raise NotFound(f"nothing of emission {emission.id} is kept any more")
+    return start, end
+
+
 def write_notes(meta: Path, notes: list[Annotation]) -> None:
     """Put annotations into the metadata of a recording."""
     content = json.loads(meta.read_bytes())

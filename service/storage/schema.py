@@ -68,6 +68,13 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX rollup_by_step ON rollup (stream, step)",
         "CREATE TABLE rolled (stream TEXT PRIMARY KEY, step BIGINT NOT NULL)",
     ),
+    # 6: what emissions look like to the encoder, apart from them so that those are still searched quickly.
+    (
+        """CREATE TABLE embeddings (
+            id TEXT PRIMARY KEY, stream TEXT NOT NULL, to_ns BIGINT NOT NULL, vector BYTEA NOT NULL)""",
+        "CREATE INDEX embeddings_by_last ON embeddings (stream, to_ns)",
+        "CREATE INDEX embeddings_by_age ON embeddings (to_ns)",
+    ),
 )
 
 

@@ -50,6 +50,7 @@ class Collector:
         yield counter("alerts_collapsed", "What was counted in an alert before.", watcher.collapsed)
         yield counter("watch_lost_emissions", "Emissions that no rule had time to judge.", watcher.lost)
         yield from self.emissions()
+        yield from self.saved()
         yield from self.sinks()
         yield gauge("federation_round", "Federated round of the model in use.", model.federation_round)
         info = InfoMetricFamily("wavetell_engine", "What computes the encoder, and which model.")
@@ -123,6 +124,12 @@ class Collector:
             for stage, seconds in given.cpu_s.items():
                 cpu.add_metric([stream_id, stage], seconds)
         yield from (followed, *counters.values(), cpu)
+
+    def saved(self) -> Iterator[Metric]:
+        """What became of emissions that were to be recorded."""
+        saver = self.station.saver
+        yield counter("emissions_saved", "Emissions recorded as they ended.", saver.saved)
+        yield counter("emissions_not_saved", "Emissions that could not be recorded.", saver.lost)
 
     def sinks(self) -> Iterator[Metric]:
         """What became of events."""

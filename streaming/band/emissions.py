@@ -10,6 +10,9 @@ An emission that comes back within a minute is the same one: it is `new` again, 
 from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from streaming.band.box import Box
 from streaming.band.emitters import MEMORY_S
 from streaming.band.frontend import Piece
@@ -47,6 +50,7 @@ class Emission:
     freq_hz: float | None  # the source's centre
     utc_ns: int | None  # of `start`
     clock: Clock
+    embedding: NDArray[np.float32] | None = field(default=None, compare=False)  # of what named it
 
 
 @dataclass
@@ -62,6 +66,7 @@ class Followed:
     bursts: int = 0
     name: Name | None = None
     nearest: tuple[tuple[str, float], ...] = ()
+    embedding: NDArray[np.float32] | None = None  # of the newest answer that agrees with the name
     agreed: int = 0  # answers in a row
     other: int = 0  # answers in a row that disagree with the name
     told: Box | None = None  # the box that readers know; None where it is not announced
@@ -88,6 +93,7 @@ class Followed:
         self.agreed = self.agreed + 1 if same else max(1, self.other * (self.told is not None))
         self.name = Name(prediction.label, prediction.family, prediction.probability)
         self.nearest = nearest(prediction, names) if prediction.label == UNKNOWN else ()
+        self.embedding = prediction.embedding
         self.other = 0
 
     def due(self, now: float, rate_hz: float, interval_s: float) -> State | None:
@@ -196,6 +202,7 @@ class Book:
             freq_hz=block.freq_hz,
             utc_ns=one.utc_ns,
             clock=block.clock,
+            embedding=one.embedding,
         )
 
 

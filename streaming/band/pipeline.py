@@ -194,7 +194,8 @@ class BandPipeline:
 
     def predict(self, questions: list[Question], rows: Rows, block: Block) -> list[Prediction]:
         """What the head says."""
-        named = zip(questions, *self.head.name_all(rows), strict=True)
+        outputs = len(self.head.mean)  # behind them are the odds of an outlier
+        named = zip(questions, rows[:, :outputs], *self.head.name_all(rows), strict=True)
         return [
             Prediction(
                 start=round(question.start),
@@ -213,6 +214,7 @@ class BandPipeline:
                 family=name.family,
                 emission=question.emission,
                 centre_hz=None if block.freq_hz is None else block.freq_hz + question.box.centre,
+                embedding=embedding,
             )
-            for question, name, row in named
+            for question, embedding, name, row in named
         ]

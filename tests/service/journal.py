@@ -10,7 +10,7 @@ class Kept:
     def keep(self, run):
         self.runs[run.id] = run
 
-    def follow(self, emission):
+    def follow(self, emission, embedding=None):
         self.emissions.append(emission)
 
     def publish(self, event):

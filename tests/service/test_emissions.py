@@ -157,6 +157,34 @@ def test_one_emission_is_described_and_looked_at_in_its_own_channel(heard):
     assert service.get(f"{url}/nobody/spectrum").status_code == 404
 
 
+def test_others_like_an_emission_are_found_and_it_is_not_among_them(heard):
+    service, stream = heard
+    url = f"/v1/streams/{stream}/emissions"
+    one, other = service.get(url).json()["emissions"]
+    for emission, expected in ((one, other), (other, one)):
+        (found,) = service.get(f"{url}/{emission['emission']}/alike").json()["alike"]
+        assert found["emission"] == expected
+        assert 0 <= found["likeness"] <= 1
+    answer = service.get(f"{url}/nobody/alike")
+    assert (answer.status_code, "no embedding of emission nobody" in answer.json()["detail"]) == (404, True)
+
+
+def test_what_to_name_next_is_every_emission_without_a_label(heard):
+    service, stream = heard
+    url = f"/v1/streams/{stream}/emissions"
+    emissions = [each["emission"] for each in service.get(url).json()["emissions"]]
+
+    def asked():
+        groups = service.get(f"{url}/uncertain").json()["groups"]
+        return [each["emission"] for group in groups for each in group]
+
+    assert sorted(asked()) == sorted(emissions)
+    body = {"stream": stream, "emission": emissions[0], "label": "named"}
+    label = service.post("/v1/labels", json=body).json()
+    assert asked() == emissions[1:]
+    service.http.delete(f"/v1/labels/{label['id']}")
+
+
 def test_answers_of_one_emission_are_found(heard):
     service, stream = heard
     emission = service.get(f"/v1/streams/{stream}/emissions").json()["emissions"][0]["emission"]

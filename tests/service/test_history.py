@@ -112,7 +112,9 @@ def history(request, tmp_path):
     published = []
     told = []
     history = History(open_database(url, tmp_path), published.append, 30, 500, told.append)
-    history.database.run([(f"DELETE FROM {table}", [()]) for table in ("runs", "events", "emissions")])
+    history.database.run(
+        [(f"DELETE FROM {table}", [()]) for table in ("runs", "events", "emissions", "embeddings")]
+    )
     history.published, history.told = published, told
     yield history
     history.close()

@@ -18,7 +18,7 @@ from tests.service.test_history import event, run
 
 # Written by the code of version 0.1.0: three runs and three events, before there was a schema version.
 OLD = Path(__file__).parent / "data" / "history-1.sqlite"
-TABLES = ("runs", "events", "emissions", "alerts", "rollup", "rolled", "schema_version")
+TABLES = ("runs", "events", "emissions", "alerts", "rollup", "rolled", "embeddings", "schema_version")
 NEW_COLUMNS = ("family", "emission", "bandwidth_hz", "offset_hz", "centre_hz")
 FOREVER_DAYS = 1_000_000
 
@@ -113,7 +113,7 @@ def test_a_history_of_a_newer_version_is_refused(tmp_path):
     migrate(database)
     database.run([("UPDATE schema_version SET version = 99", [()])])
     with pytest.raises(
-        ConfigError, match="version 99, from a newer wavetell; this one knows versions up to 5"
+        ConfigError, match="version 99, from a newer wavetell; this one knows versions up to 6"
     ):
         migrate(database)
     database.close()

@@ -223,6 +223,39 @@ def test_a_click_and_a_name_teach_that_emission_in_its_channel(band_page, on_the
     on_the_band.http.delete(f"/v1/labels/{label['id']}")
 
 
+def test_others_like_an_emission_are_listed_and_opened(band_page, on_the_band):
+    click_box(band_page, 0)
+    view = band_page.locator(".emission")
+    view.get_by_role("button", name="Find alike").click()
+    others = view.get_by_role("list", name="Others like it").locator("li")
+    expect(others.first).to_be_visible(timeout=1000 * within(10))
+    shares = [int(re.search(r"(\d+) % alike", text).group(1)) for text in others.all_inner_texts()]
+    assert shares == sorted(shares, reverse=True)
+    others.first.get_by_role("button", name="Open").click()
+    expect(view.locator(".facts")).to_have_text(re.compile(r"centre\s*433"), timeout=1000 * within(10))
+    expect(others).to_have_count(0)
+
+
+def test_one_name_labels_a_group_of_the_least_certain_and_is_undone_at_once(band_page, on_the_band):
+    band_page.get_by_role("tab", name="Teach").click()
+    band_page.get_by_label("after each label").uncheck()
+    band_page.get_by_role("button", name="Pause").click()
+    groups = band_page.get_by_role("list", name="Least sure, first").locator("li")
+    expect(groups.first).to_be_visible(timeout=1000 * within(10))
+    name = groups.first.get_by_role("combobox")
+    name.focus()  # from here on the groups stay
+    count = int(re.search(r"Name of (\d+) like", name.get_attribute("aria-label")).group(1))
+    band_page.keyboard.type("beacon")
+    band_page.keyboard.press("Enter")
+    expect(band_page.locator("#teach .counts")).to_contain_text("beacon", timeout=1000 * within(20))
+    labels = on_the_band.get("/v1/labels").json()["labels"]
+    assert {label["label"] for label in labels} == {"beacon"}
+    assert len({label["emission"] for label in labels}) == len(labels) <= count
+    band_page.get_by_role("button", name="Undo last label").click()
+    expect(band_page.locator("#teach .counts")).not_to_contain_text("beacon", timeout=1000 * within(10))
+    assert on_the_band.get("/v1/labels").json()["labels"] == []
+
+
 def test_an_emission_is_ignored_and_told_again(band_page, on_the_band):
     click_box(band_page, 2)
     view = band_page.locator(".emission")
