@@ -30,6 +30,9 @@ export class Welcome {
         act("Play the demo", "A shipped band with six transmitters at once", () => this.listen("demo"), "main"),
         act("A radio by rtl_tcp", "On this machine or another one", () => page.panels.streams.ask("rtltcp")),
         act("GNU Radio by ZMQ", "A PUB sink of complex samples", () => page.panels.streams.ask("zmq")),
+        act("Sweep a wider range", "A radio steps through more than it sees at once", () =>
+          page.panels.streams.ask("sweep"),
+        ),
         act("Look for radios again", "After one was plugged in", () => this.find()),
       ),
       make(

@@ -2,13 +2,16 @@
 
 import base64
 import re
+from dataclasses import asdict
 
 import pytest
 
+from hardware.plan import Plan
 from tests.service.conftest import serving, within
 from tests.service.dashboard.conftest import expect, looking
 from tests.service.dashboard.test_band import boxes
 from tests.service.scenes import band
+from tests.wide_radio import WideRadio, spectrum
 
 DROP = """async ([name, content]) => {
     const bytes = Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0));
@@ -69,6 +72,37 @@ def test_one_click_plays_the_demo_with_several_boxes(bare_page, bare):
 def test_other_sources_open_their_form(bare_page, button, label):
     bare_page.get_by_role("button", name=re.compile(button)).click()
     expect(bare_page.get_by_label(label)).to_be_focused()
+
+
+def test_a_sweep_is_planned_on_the_page_and_followed(bare_page, bare):
+    """Four steps at 240 kS/s: as many as the service's plan has."""
+    bins = spectrum(1_200_000, [(-40e3, 20e3, 0.1)])
+    plan = Plan(433.2e6, 433.6e6, dwell_s=0.3)
+    radio = WideRadio(bins, 433.4e6, 240_000, plan.centres(240_000))
+    try:
+        bare_page.get_by_role("button", name="Sweep a wider range").click()
+        form = bare_page.get_by_role("form", name="Add a stream")
+        form.get_by_label("Kind of source").select_option("rtltcp")
+        form.get_by_label("Host and port").fill(f"127.0.0.1:{radio.port}")
+        form.get_by_label("Rate").fill("240k")
+        if not form.get_by_label("From").is_visible():
+            form.get_by_text("Sweep a wider range").click()
+        for label, value in (("From", "433.2M"), ("To", "433.6M"), ("Seconds at each step", "0.3")):
+            form.get_by_label(label, exact=True).fill(value)
+        steps = len(plan.centres(240_000))
+        expect(form.locator(".plan .note")).to_have_text(re.compile(rf"^{steps} steps, \d"))
+        form.get_by_role("button", name="Listen").click()
+        card = bare_page.get_by_role("list", name="Streams").get_by_role("listitem")
+        expect(card).to_contain_text("433.2 MHz to 433.6 MHz, 300 ms each", timeout=1000 * within(20))
+        (stream,) = bare.get("/v1/streams").json()
+        assert stream["plan"] == asdict(plan)
+        bare.until(
+            f"/v1/streams/{stream['id']}", lambda s: s["samples"]["lost"].get("retune"), seconds=within(30)
+        )
+    finally:
+        for stream in bare.get("/v1/streams").json():
+            bare.http.delete(f"/v1/streams/{stream['id']}")
+        radio.close()
 
 
 def test_a_recording_dropped_onto_the_page_is_analysed_in_place(bare_page, bare):
