@@ -99,7 +99,7 @@ class Service:
 
 
 @contextmanager
-def serving(data: Path, model: Path, *argv, verify=True):
+def serving(data: Path, model: Path, *argv, verify=True, program="service.cli"):
     """Start the service on a port of its own choice."""
     log_path = data.parent / f"{data.name}.log"
     options = [
@@ -115,7 +115,7 @@ def serving(data: Path, model: Path, *argv, verify=True):
     with (
         log_path.open("ab") as log,
         subprocess.Popen(
-            [sys.executable, "-m", "service.cli", "serve", *options],
+            [sys.executable, "-m", program, "serve", *options],
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,
