@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streaming.band.embedding import EmissionEmbedder
-from streaming.band.evidence import Evidence
+from streaming.band.evidence import Evidence, Question
 from streaming.band.frontend import Band, BandSettings, Item, Piece
 from streaming.block import Block, Samples
 from streaming.bundle import Bundle, encoder_sha256
@@ -70,26 +70,34 @@ class Embedder:
         self, block: Block, past: int, near_hz: tuple[float, float] | None, settings: BandSettings
     ) -> NDArray[np.float32]:
         """The answers to every question that an emission's samples behind `past` raise."""
-        band = Band(settings)
-        pieces = behind(band.push(block) + band.flush(), past)
-        if near_hz:
-            lower, upper = near_hz
-            pieces = [piece for piece in pieces if piece.box.lower < upper and piece.box.upper > lower]
-        weights: defaultdict[int, float] = defaultdict(float)
-        for piece in pieces:
-            weights[piece.emission] += weight(piece, near_hz)
-        chosen = max(weights, key=lambda emission: weights[emission], default=0)
-        evidence = Evidence(chosen)
-        questions = [
-            question
-            for piece in pieces
-            if piece.emission == chosen
-            for question in evidence.push(piece, block.rate_hz)
-        ]
-        if not questions:
-            raise InputError(f"no signal is in the {block.end - past:,} samples, or none long enough")
+        questions = questions_in(block, past, near_hz, settings)
         with closing(EmissionEmbedder(self.bundle, self.engine, self.head.window)) as embedder:
             return embedder.push([(question.samples, question.box.snr_db) for question in questions])
+
+
+def questions_in(
+    block: Block, past: int, near_hz: tuple[float, float] | None, settings: BandSettings
+) -> list[Question]:
+    """What is asked of one emission behind `past`; see `Embedder.embed`."""
+    band = Band(settings)
+    pieces = behind(band.push(block) + band.flush(), past)
+    if near_hz:
+        lower, upper = near_hz
+        pieces = [piece for piece in pieces if piece.box.lower < upper and piece.box.upper > lower]
+    weights: defaultdict[int, float] = defaultdict(float)
+    for piece in pieces:
+        weights[piece.emission] += weight(piece, near_hz)
+    chosen = max(weights, key=lambda emission: weights[emission], default=0)
+    evidence = Evidence(chosen)
+    questions = [
+        question
+        for piece in pieces
+        if piece.emission == chosen
+        for question in evidence.push(piece, block.rate_hz)
+    ]
+    if not questions:
+        raise InputError(f"no signal is in the {block.end - past:,} samples, or none long enough")
+    return questions
 
 
 def behind(items: Sequence[Item], past: int) -> list[Piece]:

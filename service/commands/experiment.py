@@ -3,6 +3,7 @@
 Cells (one method, one case, one seed) are kept in OUT/SCALE/cache: a run that was stopped goes on, and tables
 share their cells. Each experiment writes CSV, Markdown and pictures to OUT/SCALE. MIGOU and DeepSig cannot be
 downloaded from here: put migou_dataset_19.08_400000x128.pkl and GOLD_XYZ_OSC.0001_1024.hdf5 into --data.
+`stations` judges federated pretraining on real recordings: --data names a folder with ota433 and air.
 
 scales:
   paper   the paper's protocol in full: days a method
@@ -16,9 +17,11 @@ examples:
   wavetell experiment labels --methods fedavg,fedrep,cumulants
   wavetell experiment accuracy --methods fedssl-amc --proximal 0.1 --activation softplus
   wavetell experiment all --scale smoke
+  wavetell experiment stations --seeds 3 --data ../shared/data --json
 """
 
 import argparse
+import json
 import sys
 import time
 from pathlib import Path
@@ -40,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--methods", help="only these, with commas")
     parser.add_argument("--columns", help="only these columns of the table, with commas")
     add_changes(parser)
+    add_station_changes(parser)
     parser.add_argument("--report", action="store_true", help="write what is there, run nothing")
     parser.add_argument("--workers", type=int, default=2, help="cells run side by side, one core each")
     parser.add_argument("--data", type=Path, default=Path("data"), metavar="FOLDER", help="measured sets")
@@ -55,6 +59,14 @@ def add_changes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--level", choices=["rms", "raw"], help="whether frames are divided by their RMS")
     parser.add_argument("--clients", choices=["labels", "snr", "cfo"], help="how synthetic clients differ")
     parser.add_argument("--unnormalised", action="store_true", help="the paper's 16-QAM with points +-1, +-3")
+
+
+def add_station_changes(parser: argparse.ArgumentParser) -> None:
+    """Settings of `stations`, the experiment on real recordings."""
+    group = parser.add_argument_group("stations")
+    group.add_argument("--start", default="radio", metavar="MODEL", help="first encoder; none: a new one")
+    group.add_argument("--replay", type=int, metavar="N", help="simulated frames that each station adds")
+    group.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def budget_changes(args: argparse.Namespace) -> tuple[tuple[str, Any], ...]:
@@ -81,6 +93,9 @@ def run(args: argparse.Namespace) -> None:
         return
     if args.name is None:
         raise ConfigError("name an experiment; wavetell experiment --list shows them")
+    if args.name == "stations":
+        run_stations(args)
+        return
     settings = experiments.Settings(
         out=args.out,
         scale=experiments.find_scale(args.scale),
@@ -98,6 +113,22 @@ def run(args: argparse.Namespace) -> None:
     )
     for path in experiments.run(args.name, settings):
         print(path)
+
+
+def run_stations(args: argparse.Namespace) -> None:
+    """Stations with real recordings: a JSON object, or a table."""
+    from training.experiments.cells import commit
+    from training.experiments.stations import REPLAY, Trial, run_trial
+    from training.experiments.stations.report import as_markdown
+
+    start = "" if args.start == "none" else args.start
+    replay = REPLAY if args.replay is None else args.replay
+    trial = Trial(args.scale, start, args.proximal or 0.0, replay)
+    folder = args.out / trial.name
+    seeds = range(args.first_seed, args.first_seed + args.seeds)
+    found = run_trial(trial, args.data, folder, seeds, lambda text: print(text, file=sys.stderr, flush=True))
+    found = {"trial": trial.name, "seeds": list(seeds), "commit": commit()} | found
+    print(json.dumps(found) if args.json else as_markdown(found))
 
 
 class ProgressLines:

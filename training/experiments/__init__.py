@@ -24,6 +24,7 @@ OTHERS = {
     "complexity": "weights, operations, rounds and bytes of every method",
     "label-distributions": "how Dirichlet(alpha) divides MIGOU's classes",
     "mobility": "speeds, carriers and sample rates as carrier offsets",
+    "stations": "real recordings at four stations: pretrained alone, federated and pooled",
     "rates": "three learning rates for every method, judged on validation frames",
 }
 FLAGS = {  # of the command, for each setting that may be changed

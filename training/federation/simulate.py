@@ -44,25 +44,40 @@ def simulate(
     """
     if stations < 1:
         raise ConfigError(f"the number of stations is {stations}; it must be at least 1")
+    manifest, model = make_manifest("simulation", recipe, seed)
+    names = [f"client-{i + 1:0{len(str(stations))}d}" for i in range(stations)]
+    data = {name: Synthetic(i, frames) for i, name in enumerate(names)}
+    terms = terms or Terms(quorum=stations)
+    return run_stations(folder, manifest, model, terms, data, precisions, changes, after_round)
+
+
+def run_stations(
+    folder: Path,
+    manifest: Manifest,
+    model: Floats,
+    terms: Terms,
+    data: Mapping[str, Data],
+    precisions: Sequence[Precision] = ("float32",),
+    changes: Mapping[int, Change] | None = None,
+    after_round: Callable[[Coordinator], None] = lambda coordinator: None,
+) -> Coordinator:
+    """The same for stations with any data, by their names."""
     torch.set_num_threads(1)  # more threads would add in another order, and give other bits
     if (folder / "run.sqlite").exists():
         coordinator = Coordinator(folder)
     else:
-        terms = terms or Terms(quorum=stations)
-        manifest, model = make_manifest("simulation", recipe, seed)
         coordinator = Coordinator.create(folder, manifest, terms, model)
-    names = [f"client-{i + 1:0{len(str(stations))}d}" for i in range(stations)]
-    for name in set(names) - set(coordinator.stations.active()):
+    for name in set(data) - set(coordinator.stations.active()):
         coordinator.stations.add(name)
     members = [
         Station(
             LocalExchange(coordinator, name),
             folder / "stations" / name,
-            partial(train_here, Synthetic(i, frames), name),
+            partial(train_here, heard, name),
             precisions[i % len(precisions)],
             (changes or {}).get(i, lambda delta: delta),
         )
-        for i, name in enumerate(names)
+        for i, (name, heard) in enumerate(data.items())
     ]
     while not coordinator.finished:
         for member in members:

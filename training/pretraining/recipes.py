@@ -38,10 +38,12 @@ class Recipe:
     schedule: Schedule = "constant"
     proximal: float = 0.0  # mu
     keep_moments: bool = False  # Adam's moments stay on the client from round to round
+    replay: int = 0  # simulated frames that a station adds to those of its recordings
     canonical: float | None = None  # at the end, outputs along what halves agree on, to this power of it
 
     def __post_init__(self) -> None:
-        for name, least in (("rounds", 1), ("steps", 1), ("batch", 1), ("rate", 0), ("proximal", 0)):
+        least_of = {"rounds": 1, "steps": 1, "batch": 1, "rate": 0, "proximal": 0, "replay": 0}
+        for name, least in least_of.items():
             if getattr(self, name) < least:
                 raise ConfigError(f"recipe.{name} is {getattr(self, name)}; it must be at least {least}")
 

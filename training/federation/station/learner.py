@@ -17,9 +17,9 @@ from streaming.block import Samples
 from streaming.bundle import Bundle, load_bundle
 from streaming.bundle_meta import FederatedRun, Meta, Provenance
 from streaming.encoder import Encoder
-from streaming.errors import InputError
+from streaming.errors import ConfigError, InputError
 from training.datasets.augment import at_level
-from training.datasets.emissions import FRONT_END
+from training.datasets.emissions import FRONT_END, HEARD
 from training.datasets.synthetic import paper_clients
 from training.federation.codec import Floats
 from training.federation.manifest import Manifest
@@ -29,7 +29,8 @@ from training.objectives.halves import HalvesSettings
 from training.objectives.triplet import TripletSettings
 from training.pretraining.checkpoint import load_checkpoint
 from training.pretraining.probe import probe
-from training.pretraining.radio import STATIONS, signals
+from training.pretraining.radio import STATIONS, signals, station_frames
+from training.pretraining.radio import Station as SimulatedStation
 from training.pretraining.recipes import Recipe
 from training.pretraining.rounds import is_trained, train_frames, unlabelled_frames
 from training.pretraining.trainer import Model
@@ -65,7 +66,14 @@ def load_frames(data: Data, seed: int, recipe: Recipe) -> Samples:
     if isinstance(data, Synthetic):
         client = paper_clients(unlabelled=data.frames)[data.number % 4]
         return unlabelled_frames(client, data.number, seed, recipe.level)
-    return at_level(read_frames(data, behind_front_end(recipe)), recipe.level)
+    frames = at_level(read_frames(data, behind_front_end(recipe)), recipe.level)
+    return np.concatenate([frames, replayed(data, seed, recipe)]) if recipe.replay else frames
+
+
+def replayed(data: Recordings, seed: int, recipe: Recipe) -> Samples:
+    """Simulated frames of every class, others at each station: they hold what its own band lacks."""
+    everything = SimulatedStation("replay", HEARD, frames=recipe.replay)
+    return at_level(station_frames(everything, seed + own_number(str(data.folder))), recipe.level)
 
 
 def behind_front_end(recipe: Recipe) -> bool:
@@ -105,9 +113,16 @@ def own_number(station: str) -> int:
     return int.from_bytes(hashlib.sha256(station.encode()).digest()[:4], "little")
 
 
-def make_manifest(run: str, recipe: Recipe, seed: int) -> tuple[Manifest, Floats]:
-    """What a run with this recipe agrees on, and the model that it starts from."""
-    model = Model(recipe, seed).arrays()
+def make_manifest(
+    run: str, recipe: Recipe, seed: int, start: Bundle | None = None
+) -> tuple[Manifest, Floats]:
+    """What a run with this recipe agrees on, and its first model; `start` gives the encoder."""
+    drawn = Model(recipe, seed)
+    if start is not None:
+        if start.encoder.shape != recipe.shape:
+            raise ConfigError(f"the encoder of {start.name} has another shape than the recipe's")
+        drawn.encoder.load_state_dict(Encoder.of(start.encoder).state_dict())
+    model = drawn.arrays()
     shapes = {name: array.shape for name, array in sorted(model.items())}
     return Manifest(run, shapes, recipe_to_json(recipe), recipe.rounds, seed), model
 
