@@ -3,6 +3,7 @@
 EXTRAS = {
     "train": ("torch", "sklearn", "scipy", "h5py", "matplotlib", "tqdm"),
     "postgres": ("psycopg",),
+    "privacy": ("opacus",),
     "bench": ("threadpoolctl", "onnx", "onnxruntime", "onnxscript", "openvino", "pytorch_tcn", "cached_conv"),
 }
 

@@ -19,6 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from service.settings import add_settings, settings
+from streaming.bundle import load_bundle
 from streaming.errors import ConfigError
 from training.federation.manifest import METHODS, Terms
 
@@ -44,11 +45,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--deadline", type=float, default=DEFAULT.deadline_s, metavar="S")
     group.add_argument("--grace", type=float, default=DEFAULT.grace_s, metavar="S", help="after the quorum")
     group.add_argument("--method", choices=METHODS, default=DEFAULT.method, help="how updates are averaged")
+    group.add_argument("--start", default="", metavar="MODEL", help="begin with this model's encoder")
+    group.add_argument("--proximal", type=float, help="pull to a round's first model [the recipe's]")
+    group.add_argument("--replay", type=int, default=0, metavar="N", help="simulated frames at each station")
+    add_privacy(group)
     parser.add_argument("--port", type=int, default=8434, help="port it listens on; 0 chooses one [8434]")
     parser.add_argument(
         "--tls-clients", default="", metavar="FILE", help="whose certificates stations must show"
     )
     add_settings(parser, "host", "data", "tls_cert", "tls_key", "allow_names", "max_rate", "max_connections")
+
+
+def add_privacy(group: argparse._ArgumentGroup) -> None:
+    """Flags of differential privacy; `wavetell simulate` has them, too."""
+    group.add_argument("--epsilon", type=float, help="differential privacy of a station, for all rounds")
+    group.add_argument("--delta", type=float, default=DEFAULT.delta, help="its delta [1e-5]")
+    group.add_argument("--clip", type=float, default=1.0, help="with --epsilon: most norm of an update")
+
+
+def private(terms: Terms, args: argparse.Namespace, rounds: int) -> Terms:
+    """The terms with as much noise as --epsilon asks for."""
+    if args.epsilon is None:
+        return terms
+    from training.federation.privacy import noise_for
+
+    noise = noise_for(args.epsilon, args.delta, rounds)
+    return replace(terms, noise=noise, clip=args.clip, delta=args.delta)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -93,8 +115,11 @@ def serve(args: argparse.Namespace) -> None:
 
         recipe = find_recipe(args.recipe)
         recipe = replace(recipe, rounds=args.rounds or recipe.rounds, steps=args.steps or recipe.steps)
-        terms = Terms(args.quorum, args.deadline, args.grace, args.method)
-        manifest, model = make_manifest(args.run_name, recipe, args.seed)
+        proximal = recipe.proximal if args.proximal is None else args.proximal
+        recipe = replace(recipe, proximal=proximal, replay=args.replay)
+        terms = private(Terms(args.quorum, args.deadline, args.grace, args.method), args, recipe.rounds)
+        start = load_bundle(args.start) if args.start else None
+        manifest, model = make_manifest(args.run_name, recipe, args.seed, start)
         Coordinator.create(args.folder, manifest, terms, model).close()
     listener = bind(values, BACKLOG)
     coordinator = Coordinator(args.folder)

@@ -62,8 +62,9 @@ def add_changes(parser: argparse.ArgumentParser) -> None:
 
 
 def add_station_changes(parser: argparse.ArgumentParser) -> None:
-    """Settings of `stations`, the experiment on real recordings."""
-    group = parser.add_argument_group("stations")
+    """Settings of the federations' own experiments."""
+    group = parser.add_argument_group("stations and privacy")
+    group.add_argument("--stations", type=int, default=1_000, metavar="N", help="with privacy: how many")
     group.add_argument("--start", default="radio", metavar="MODEL", help="first encoder; none: a new one")
     group.add_argument("--replay", type=int, metavar="N", help="simulated frames that each station adds")
     group.add_argument("--json", action="store_true", help="print one JSON object")
@@ -87,14 +88,14 @@ def run(args: argparse.Namespace) -> None:
     from training.methods import METHODS
 
     if args.list:
-        for name, about in experiments.EXPERIMENTS.items():
+        for name, about in (experiments.EXPERIMENTS | experiments.FEDERATED).items():
             print(f"{name:<20} {about}")
         print("methods: " + ", ".join(METHODS))
         return
     if args.name is None:
         raise ConfigError("name an experiment; wavetell experiment --list shows them")
-    if args.name == "stations":
-        run_stations(args)
+    if args.name in experiments.FEDERATED:
+        {"stations": run_stations, "privacy": run_privacy}[args.name](args)
         return
     settings = experiments.Settings(
         out=args.out,
@@ -129,6 +130,16 @@ def run_stations(args: argparse.Namespace) -> None:
     found = run_trial(trial, args.data, folder, seeds, lambda text: print(text, file=sys.stderr, flush=True))
     found = {"trial": trial.name, "seeds": list(seeds), "commit": commit()} | found
     print(json.dumps(found) if args.json else as_markdown(found))
+
+
+def run_privacy(args: argparse.Namespace) -> None:
+    """Accuracy against epsilon: a JSON object a seed and epsilon."""
+    from training.experiments.privacy import Crowd, measure
+
+    for seed in range(args.first_seed, args.first_seed + args.seeds):
+        crowd = Crowd(args.stations, seed=seed)
+        for row in measure(crowd, 1e-5, lambda text: print(text, file=sys.stderr, flush=True)):
+            print(json.dumps({"seed": seed, "stations": args.stations} | row), flush=True)
 
 
 class ProgressLines:

@@ -13,6 +13,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+from service.commands.coordinator import add_privacy, private
 from streaming.errors import ConfigError
 from training.federation.manifest import METHODS, PRECISIONS, Terms
 
@@ -37,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--attackers", type=int, default=1, help="with --attack: how many stations are dishonest"
     )
+    add_privacy(parser.add_argument_group("privacy"))
     parser.add_argument("--probe", action="store_true", help="measure the accuracy of every model")
     parser.add_argument("--folder", type=Path, default=Path("runs/simulation"))
 
@@ -70,6 +72,8 @@ def run(args: argparse.Namespace) -> None:
         line = {"round": rounds[0]["number"], "loss": mean(updates, "loss", "{:.4f}")}
         line |= {"refused": [u["station"] for u in updates if u["state"] == "refused"]}
         line |= {"bytes_up": sum(u["bytes"] for u in updates)}
+        epsilon = coordinator.epsilon(reported)
+        line |= {} if epsilon is None else {"epsilon": round(epsilon, 3)}
         if args.probe:
             model = coordinator.models.open(coordinator.models.of(reported)["float32"]).arrays()
             line["accuracy"] = round(accuracy(coordinator.manifest, model), 4)
@@ -81,7 +85,7 @@ def run(args: argparse.Namespace) -> None:
         args.stations,
         args.seed,
         args.frames,
-        Terms(quorum=args.stations, method=args.method),
+        private(Terms(quorum=args.stations, method=args.method), args, recipe.rounds),
         precisions,
         {i: ATTACKS[args.attack] for i in attackers},
         report,

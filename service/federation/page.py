@@ -27,7 +27,7 @@ def page(coordinator: Coordinator) -> str:
             f"<h1>{escape(coordinator.manifest.run)}</h1>",
             f"<p>Round {row['number']}, {row['state'].lower()}; model {row['generation']} of "
             f"{coordinator.manifest.rounds}; quorum {coordinator.terms.quorum}; "
-            f"{escape(coordinator.terms.method)}.</p>",
+            f"{escape(coordinator.terms.method)}. {spent(coordinator)}</p>",
             "<h2>Stations</h2>",
             table(
                 ("station", "last seen", "sent", "received", "state"),
@@ -56,6 +56,18 @@ def page(coordinator: Coordinator) -> str:
             "</body></html>",
         ]
     )
+
+
+def spent(coordinator: Coordinator) -> str:
+    """What the published rounds have spent of the stations' privacy."""
+    text = coordinator.spent(published(coordinator))
+    return f"Differential privacy of a station's round: {text}." if text else ""
+
+
+def published(coordinator: Coordinator) -> int:
+    """How many models were published."""
+    rows = coordinator.store.query("SELECT count(*) AS n FROM rounds WHERE state = 'PUBLISHED'")
+    return int(rows[0]["n"])
 
 
 def station(row: Row) -> tuple[Any, ...]:
@@ -112,13 +124,15 @@ def metrics(coordinator: Coordinator) -> str:
     row, store = coordinator.current(), coordinator.store
     counts = store.query("SELECT outcome, count(*) AS n FROM audit GROUP BY outcome")
     totals = store.query("SELECT sum(up) AS up, sum(down) AS down, count(*) AS n FROM stations")[0]
-    published = store.query("SELECT count(*) AS n FROM rounds WHERE state = 'PUBLISHED'")[0]["n"]
+    models = published(coordinator)
     lines = [f'wavetell_federation_updates_total{{outcome="{c["outcome"]}"}} {c["n"]}' for c in counts]
     lines += [
         f"wavetell_federation_round {row['number']}",
-        f"wavetell_federation_published_total {published}",
+        f"wavetell_federation_published_total {models}",
         f"wavetell_federation_stations {totals['n']}",
         f"wavetell_federation_bytes_up_total {totals['up'] or 0}",
         f"wavetell_federation_bytes_down_total {totals['down'] or 0}",
     ]
+    epsilon = coordinator.epsilon(models)
+    lines += [] if epsilon is None else [f"wavetell_federation_epsilon {epsilon:.6g}"]
     return "\n".join(lines) + "\n"

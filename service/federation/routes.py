@@ -50,12 +50,21 @@ class Rounds:
                 log.error("the round cannot go on, trying again: %s", error)
                 changed = False
             if changed:
+                self.say_spent()
                 self._changed.set()
                 self._changed = asyncio.Event()
                 continue
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._due.wait(), TICK_S)
             self._due.clear()
+
+    def say_spent(self) -> None:
+        """After a round with differential privacy: print what it has spent."""
+        row = self.coordinator.store.query(
+            "SELECT number, note FROM rounds WHERE state = 'PUBLISHED' ORDER BY number DESC LIMIT 1"
+        )
+        if row and self.coordinator.terms.noise:
+            print(f"wavetell: round {row[0]['number']}: {row[0]['note']}", flush=True)
 
     @contextmanager
     def upload(self, caller: str, station: str) -> Iterator[None]:

@@ -24,8 +24,11 @@ OTHERS = {
     "complexity": "weights, operations, rounds and bytes of every method",
     "label-distributions": "how Dirichlet(alpha) divides MIGOU's classes",
     "mobility": "speeds, carriers and sample rates as carrier offsets",
-    "stations": "real recordings at four stations: pretrained alone, federated and pooled",
     "rates": "three learning rates for every method, judged on validation frames",
+}
+FEDERATED = {
+    "stations": "real recordings at four stations: pretrained alone, federated and pooled",
+    "privacy": "accuracy against epsilon with 1,000 simulated stations",
 }
 FLAGS = {  # of the command, for each setting that may be changed
     "heterogeneity": "--clients {}",
@@ -221,4 +224,4 @@ def seeds(method: str, settings: Settings) -> range:
     return range(settings.first_seed, settings.first_seed + settings.seeds)
 
 
-__all__ = ["EXPERIMENTS", "Settings", "find_scale", "run"]
+__all__ = ["EXPERIMENTS", "FEDERATED", "Settings", "find_scale", "run"]

@@ -71,6 +71,9 @@ class Terms:
     max_examples: int = 1_000_000  # the most that one update may weigh
     precisions: tuple[Precision, ...] = PRECISIONS
     keep_rounds: int = 10  # whose files stay on the disk
+    clip: float = 0.0  # norm of an update at most, with noise; see training.federation.privacy
+    noise: float = 0.0  # its multiplier z; 0: no differential privacy
+    delta: float = 1e-5
 
     def __post_init__(self) -> None:
         for name, least in (("quorum", 1), ("max_examples", 1), ("keep_rounds", 2), ("norm_factor", 1)):
@@ -78,6 +81,10 @@ class Terms:
                 raise ConfigError(f"{name} is {getattr(self, name)}; it must be at least {least}")
         if self.deadline_s <= 0 or self.grace_s < 0 or not 0 <= self.trim < 0.5:
             raise ConfigError("deadline_s must be above 0, grace_s at least 0 and trim from 0 to below 0.5")
+        if self.noise < 0 or (self.noise > 0) != (self.clip > 0) or not 0 < self.delta < 1:
+            raise ConfigError("noise and clip must both be above 0, or both 0, and delta from 0 to 1")
+        if self.noise and self.method != "mean":
+            raise ConfigError(f"the method is {self.method}; with noise it must be mean")
         if self.method not in METHODS:
             raise ConfigError(f"the method is {self.method!r}; it must be {' or '.join(METHODS)}")
         wrong = [name for name in self.precisions if name not in PRECISIONS]

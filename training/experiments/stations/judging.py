@@ -35,7 +35,7 @@ Rows = dict[Path, NDArray[np.float32]]  # embeddings (answers, entries)
 
 def find_evidence(recordings: Iterable[Recorded]) -> Evidence:
     """What is asked of each recording with a label; one in which nothing is found is left out."""
-    found: Evidence = {}
+    asked_of: Evidence = {}
     for one in recordings:
         recording = read_recording(one.path)
         if not one.family or recording.rate_hz is None:
@@ -45,8 +45,8 @@ def find_evidence(recordings: Iterable[Recorded]) -> Evidence:
         except InputError:
             continue
         chosen = np.linspace(0, len(asked) - 1, min(ANSWERS, len(asked))).round().astype(int)
-        found[one.path] = [(asked[i].samples, asked[i].box.snr_db) for i in chosen]
-    return found
+        asked_of[one.path] = [(asked[i].samples, asked[i].box.snr_db) for i in chosen]
+    return asked_of
 
 
 def embed(bundle: Bundle, evidence: Evidence, recordings: Iterable[Recorded]) -> Rows:
@@ -67,7 +67,8 @@ def judge_once(
     bundle: Bundle, rows: Rows, dealt: Dealt, each: int, rng: np.random.Generator, projected: bool
 ) -> float:
     """With one draw of labels."""
-    families, outputs = dealt.families, bundle.encoder.shape.outputs
+    outputs = bundle.encoder.shape.outputs
+    families = Dealt(dealt.name, found(dealt.heard, rows), found(dealt.unseen, rows)).families
     drawn = [draw_labels(rows, dealt.heard, family, each, rng) for family in families]
     x = np.concatenate(drawn)
     labels = np.repeat(np.arange(len(families)), [len(part) for part in drawn])
@@ -82,6 +83,11 @@ def judge_once(
             said = head.probabilities(rows[one.path][:, : len(head.mean)]).argmax(1)
             right.setdefault(one.source, []).append(float(np.mean(said == families.index(one.family))))
     return float(np.mean([np.mean(shares) for shares in right.values()]))
+
+
+def found(recordings: Iterable[Recorded], rows: Rows) -> tuple[Recorded, ...]:
+    """Those in which the front end found something."""
+    return tuple(one for one in recordings if one.path in rows)
 
 
 def draw_labels(

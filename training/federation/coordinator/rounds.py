@@ -9,11 +9,14 @@ on the disk before: a killed coordinator resumes where the last transition ended
 
 import json
 import logging
+import secrets
 import threading
 import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from streaming.errors import ConfigError
 from training.federation.codec import Body, Floats
@@ -23,6 +26,7 @@ from training.federation.coordinator.stations import Stations
 from training.federation.coordinator.store import PRUNE_AUDIT, Row, Store
 from training.federation.errors import Problem
 from training.federation.manifest import Manifest, Terms
+from training.federation.privacy import epsilon_after, private_model
 
 log = logging.getLogger(__name__)
 
@@ -136,7 +140,9 @@ class Coordinator:
         if not votes:
             self._abandon(row, "no update is left that counts")
             return
-        model = aggregate(votes, self.manifest, terms.method, terms.trim)
+        model = (
+            self._private(votes) if terms.noise else aggregate(votes, self.manifest, terms.method, terms.trim)
+        )
         fate = "UPDATE updates SET state = ?, reason = ? WHERE round = ? AND station = ?"
         statements: list[Statement] = [(fate, ("aggregated", "", number, vote.station)) for vote in votes]
         for station, reason in refused.items():
@@ -146,9 +152,30 @@ class Coordinator:
         statements += self.models.add(generation, model, terms)
         if generation < self.manifest.rounds:
             statements.append(open_round(number + 1, generation + 1, terms))
-        statements.append(("UPDATE rounds SET state = 'PUBLISHED' WHERE number = ?", (number,)))
+        published = "UPDATE rounds SET state = 'PUBLISHED', note = ? WHERE number = ?"
+        statements.append((published, (self.spent(generation), number)))
         self.commit("PUBLISHED", *statements)
         self.store.prune(number - terms.keep_rounds, generation - terms.keep_rounds)
+
+    def _private(self, votes: list[Vote]) -> Floats:
+        """The next model under differential privacy; what a replay draws anew was seen by nobody."""
+        base = self.models.open(self.models.of(self.current()["generation"] - 1)["float32"]).arrays()
+        ordered = sorted(votes, key=lambda vote: vote.station)
+        rng = np.random.default_rng(secrets.randbits(128))
+        return private_model(
+            base, (vote.body.arrays() for vote in ordered), self.terms.clip, self.terms.noise, rng
+        )
+
+    def epsilon(self, generation: int) -> float | None:
+        """What the rounds up to this generation's have spent; None without differential privacy."""
+        if not self.terms.noise:
+            return None
+        return epsilon_after(self.terms.noise, self.terms.delta, generation)
+
+    def spent(self, generation: int) -> str:
+        """The same for people; empty without differential privacy."""
+        epsilon = self.epsilon(generation)
+        return "" if epsilon is None else f"epsilon {epsilon:.3g} at delta {self.terms.delta:g}"
 
     def _votes(self, number: int, generation: int) -> tuple[list[Vote], dict[str, str]]:
         """The updates that count, and why others do not."""
@@ -164,7 +191,8 @@ class Coordinator:
             path = self.store.update(number, row["station"], row["sha256"])
             body = Body.open(path, self.manifest, row["precision"])
             votes.append(Vote(row["station"], body, bases[row["precision"]], row["examples"], row["norm"]))
-        refused |= outliers(votes, self.terms.norm_factor)
+        if not self.terms.noise:  # a refusal would tell of the others' norms; clipping bounds each as well
+            refused |= outliers(votes, self.terms.norm_factor)
         return [vote for vote in votes if vote.station not in refused], refused
 
     def accepted(self, number: int) -> int:
