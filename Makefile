@@ -133,7 +133,7 @@ FLOWER = training/federation/flower_app/constraints.txt
 	test -x .cache/flower/bin/pip || $(PYTHON) -m venv .cache/flower
 	.cache/flower/bin/pip --disable-pip-version-check install --quiet --constraint $(FLOWER) torch
 	.cache/flower/bin/pip --disable-pip-version-check install --quiet --constraint $(FLOWER) \
-		flwr httpx numpy safetensors scikit-learn scipy tqdm
+		flwr httpx numpy opacus safetensors scikit-learn scipy tqdm
 	touch $@
 
 # What the tests talk to: SoapySDR, GNU Radio, a compiler for other processors. Missing parts are said, not fatal.

@@ -1,5 +1,6 @@
 """The same exchange on Flower, with real SuperLink and SuperNode processes in an environment of its own."""
 
+import json
 import os
 import socket
 import subprocess
@@ -18,6 +19,35 @@ APP = ROOT / "training" / "federation" / "flower_app"
 PATIENCE_S = 600.0
 
 
+class Fleet:
+    """A SuperLink and a SuperNode for every station, as processes."""
+
+    def __init__(self, folder: Path, env: dict[str, str], control: int, wire: Wire) -> None:
+        self.folder, self.env, self.control, self.wire = folder, env, control, wire
+        self.nodes: dict[str, subprocess.Popen[bytes]] = {}
+
+    def run(self, coordinator: Coordinator, **settings: str | bool) -> None:
+        """Run a federation to its end."""
+        self.start(coordinator, **settings)
+        end = time.monotonic() + PATIENCE_S
+        while not coordinator.finished:
+            if time.monotonic() > end:
+                raise WavetellError(f"the federation on Flower did not end; see {self.folder}")
+            time.sleep(0.05)
+
+    def start(self, coordinator: Coordinator, **settings: str | bool) -> None:
+        """Start a federation, with settings of its run."""
+        every = {"folder": str(coordinator.store.folder)} | settings
+        words = " ".join(f"{name}={json.dumps(value)}" for name, value in every.items())
+        start = [str(FLOWER / "flwr"), "run", str(APP), "here", "--run-config", words]
+        wait_for_port(self.control)
+        done = subprocess.run(
+            start, env=self.env, cwd=self.folder, capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise WavetellError(f"flwr run failed: {done.stdout[-300:]}{done.stderr[-300:]}")
+
+
 def run_flower(
     coordinator: Coordinator, nodes: dict[str, str], folder: Path, train: str = "", precision: str = "float32"
 ) -> Wire:
@@ -25,6 +55,14 @@ def run_flower(
 
     ``nodes`` has for every station the further words of its node configuration.
     """
+    with flower_fleet(nodes, folder) as fleet:
+        fleet.run(coordinator, precision=precision, train=train)
+    return fleet.wire
+
+
+@contextmanager
+def flower_fleet(nodes: dict[str, str], folder: Path, *link_options: str) -> Iterator[Fleet]:
+    """Flower's processes, ended with the block."""
     fleet, control, app_io = free_ports(3)
     (folder / "home").mkdir(parents=True, exist_ok=True)
     (folder / "home" / "config.toml").write_text(
@@ -37,34 +75,25 @@ def run_flower(
         "PATH": f"{FLOWER}{os.pathsep}{os.environ.get('PATH', '')}",
     }
     with ExitStack() as stack:
-        link = ["flower-superlink", "--insecure", "--disable-runtime-dependency-installation"]
+        link = ["flower-superlink", "--insecure", "--disable-runtime-dependency-installation", *link_options]
         link += ["--fleet-api-address", f"127.0.0.1:{fleet}", "--control-api-address", f"127.0.0.1:{control}"]
         link += ["--serverappio-api-address", f"127.0.0.1:{app_io}"]
         stack.enter_context(running(link, env, folder / "superlink.log"))
         wait_for_port(fleet)
         wire = Wire(fleet)
         stack.callback(wire.close)
+        started = Fleet(folder, env, control, wire)
         for (station, words), port in zip(nodes.items(), free_ports(len(nodes)), strict=True):
             config = f'station="{station}" folder="{folder / station}" {words}'
             node = ["flower-supernode", "--insecure", "--superlink", f"127.0.0.1:{wire.port}"]
             node += ["--clientappio-api-address", f"127.0.0.1:{port}", "--node-config", config]
-            stack.enter_context(running(node, env, folder / f"{station}.log"))
-        settings = f'folder="{coordinator.store.folder}" precision="{precision}" train="{train}"'
-        start = [str(FLOWER / "flwr"), "run", str(APP), "here", "--run-config", settings]
-        wait_for_port(control)
-        done = subprocess.run(start, env=env, cwd=folder, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise WavetellError(f"flwr run failed: {done.stdout[-300:]}{done.stderr[-300:]}")
-        end = time.monotonic() + PATIENCE_S
-        while not coordinator.finished:
-            if time.monotonic() > end:
-                raise WavetellError(f"the federation on Flower did not end; see {folder}")
-            time.sleep(0.05)
-    return wire
+            log = folder / f"{station}.log"
+            started.nodes[station] = stack.enter_context(running(node, env, log))
+        yield started
 
 
 @contextmanager
-def running(command: list[str], env: dict[str, str], log: Path) -> Iterator[None]:
+def running(command: list[str], env: dict[str, str], log: Path) -> Iterator["subprocess.Popen[bytes]"]:
     """A process of Flower's and its children, ended with the block."""
     with log.open("wb") as file:
         process = subprocess.Popen(
@@ -75,13 +104,15 @@ def running(command: list[str], env: dict[str, str], log: Path) -> Iterator[None
             start_new_session=True,
         )
     try:
-        yield
+        yield process
     finally:
         end_group(process)
 
 
 def end_group(process: "subprocess.Popen[bytes]") -> None:
     """End a process and what it started: Flower starts one for every message."""
+    if process.poll() is not None:
+        return
     os.killpg(process.pid, 15)
     try:
         process.wait(10)

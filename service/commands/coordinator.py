@@ -9,6 +9,8 @@ examples:
   wavetell coordinator list
   wavetell coordinator audit
   wavetell coordinator revoke north-tower
+  wavetell coordinator --recipe radio --start radio --rounds 0      (rounds without an end)
+  wavetell coordinator rollback 12              (model 12 is the newest again, for all stations)
   wavetell coordinator --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem --tls-clients stations-ca.pem
 """
 
@@ -29,16 +31,16 @@ DEFAULT = Terms()
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's flags."""
     parser.add_argument(
-        "action", nargs="?", default="serve", choices=["serve", "add", "list", "revoke", "audit"]
+        "action", nargs="?", default="serve", choices=["serve", "add", "list", "revoke", "audit", "rollback"]
     )
-    parser.add_argument("name", metavar="STATION", nargs="?", default="")
+    parser.add_argument("name", metavar="STATION", nargs="?", default="", help="or the model, for rollback")
     parser.add_argument("--folder", type=Path, default=Path("runs/federation"), help="where it lives")
     group = parser.add_argument_group("a new federation")
     group.add_argument("--run-name", default="main", metavar="NAME", help="what it is called [main]")
     group.add_argument(
         "--recipe", default="wavetell", help="wavetell (default), paper, or radio for what is heard"
     )
-    group.add_argument("--rounds", type=int, help="models to make; default: the recipe's")
+    group.add_argument("--rounds", type=int, help="models to make, 0 for no end; default: the recipe's")
     group.add_argument("--steps", type=int, help="steps a station and round; default: the recipe's")
     group.add_argument("--seed", type=int, default=0)
     group.add_argument("--quorum", type=int, default=DEFAULT.quorum, help="updates a round needs")
@@ -67,6 +69,8 @@ def private(terms: Terms, args: argparse.Namespace, rounds: int) -> Terms:
     """The terms with as much noise as --epsilon asks for."""
     if args.epsilon is None:
         return terms
+    if args.rounds == 0:
+        raise ConfigError("--epsilon is spent by every round; it needs --rounds with an end")
     from training.federation.privacy import noise_for
 
     noise = noise_for(args.epsilon, args.delta, rounds)
@@ -75,6 +79,7 @@ def private(terms: Terms, args: argparse.Namespace, rounds: int) -> Terms:
 
 def run(args: argparse.Namespace) -> None:
     """Serve, or look after the stations."""
+    from training.federation.coordinator.rounds import ask_to_roll_back
     from training.federation.coordinator.stations import Stations
     from training.federation.coordinator.store import Store
 
@@ -89,6 +94,10 @@ def run(args: argparse.Namespace) -> None:
     elif args.action == "audit":
         for row in store.query("SELECT * FROM audit ORDER BY id"):
             print(json.dumps(row))
+    elif args.action == "rollback":
+        if not args.name.isdecimal():
+            raise ConfigError("wavetell coordinator rollback needs a model's number; see the page")
+        ask_to_roll_back(store, int(args.name))
     elif not args.name:
         raise ConfigError(f"wavetell coordinator {args.action} needs a station's name")
     elif args.action == "add":
@@ -115,11 +124,15 @@ def serve(args: argparse.Namespace) -> None:
 
         recipe = find_recipe(args.recipe)
         recipe = replace(recipe, rounds=args.rounds or recipe.rounds, steps=args.steps or recipe.steps)
+        if args.rounds == 0:
+            recipe = replace(recipe, rounds=1, schedule="constant")  # there is no end to slow down for
         proximal = recipe.proximal if args.proximal is None else args.proximal
         recipe = replace(recipe, proximal=proximal, replay=args.replay)
         terms = private(Terms(args.quorum, args.deadline, args.grace, args.method), args, recipe.rounds)
         start = load_bundle(args.start) if args.start else None
         manifest, model = make_manifest(args.run_name, recipe, args.seed, start)
+        if args.rounds == 0:
+            manifest = replace(manifest, rounds=0)
         Coordinator.create(args.folder, manifest, terms, model).close()
     listener = bind(values, BACKLOG)
     coordinator = Coordinator(args.folder)

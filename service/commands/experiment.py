@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> None:
     if args.name is None:
         raise ConfigError("name an experiment; wavetell experiment --list shows them")
     if args.name in experiments.FEDERATED:
-        {"stations": run_stations, "privacy": run_privacy}[args.name](args)
+        {"stations": run_stations, "privacy": run_privacy, "inversion": run_inversion}[args.name](args)
         return
     settings = experiments.Settings(
         out=args.out,
@@ -140,6 +140,15 @@ def run_privacy(args: argparse.Namespace) -> None:
         crowd = Crowd(args.stations, seed=seed)
         for row in measure(crowd, 1e-5, lambda text: print(text, file=sys.stderr, flush=True)):
             print(json.dumps({"seed": seed, "stations": args.stations} | row), flush=True)
+
+
+def run_inversion(args: argparse.Namespace) -> None:
+    """How often an attacker guesses what a station mostly hears: a JSON object a seed."""
+    from training.experiments.inversion import Attack, run_attack
+
+    for seed in range(args.first_seed, args.first_seed + args.seeds):
+        found = run_attack(Attack(seed=seed))
+        print(json.dumps({"seed": seed} | {name: str(right) for name, right in found.items()}), flush=True)
 
 
 class ProgressLines:

@@ -7,6 +7,10 @@ this process, the same command goes on where it was.
 The token is what `wavetell coordinator add` printed, in the environment as WAVETELL_STATION_TOKEN or in a
 file; a service that asks for one gets WAVETELL_SERVICE_TOKEN.
 
+With --each-round, each round's model is judged by the station's own labels: it is taken into use where its
+held-out accuracy does not fall, or where the coordinator has rolled the federation back. Only that number
+leaves the station. It is meant for federations whose rounds go on (`wavetell coordinator --rounds 0`).
+
 examples:
   wavetell join https://coordinator:8434 --station north-tower --recordings ~/recordings
   wavetell join https://coordinator:8434 --station north-tower --recordings ~/recordings \\
@@ -26,6 +30,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from streaming.bundle import load_bundle
 from streaming.errors import ConfigError
 from streaming.files import write_whole
 from streaming.prediction import utc_text
@@ -34,8 +39,11 @@ from training.federation.station.background import Background
 from training.federation.station.buffer import fetch_buffer
 from training.federation.station.client import HttpExchange
 from training.federation.station.deploy import put_to_use
+from training.federation.station.judging import CANDIDATE, take_into_use
 from training.federation.station.lesson import Data, Recordings, Synthetic, Wanted
 from training.federation.station.loop import Result, Station
+
+HEARD = ("round", "state", "deadline", "quorum", "last", "rolled_back")  # kept for the dashboard
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,6 +72,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     own.add_argument("--service", default="", metavar="URL", help="switch this running service to the model")
     own.add_argument("--labelled", default="", metavar="DATA", help="labels for a head; see wavetell fit")
     own.add_argument("--labels", type=int, default=0, metavar="N", help="with --client: labels for a head")
+    own.add_argument(
+        "--each-round",
+        action="store_true",
+        help="with --labelled: judge every round's model, and switch where held-out accuracy does not fall",
+    )
     own.add_argument("--head", default="own", metavar="NAME", help="what the head is called [own]")
     own.add_argument("--out", type=Path, metavar="FILE", help="write the last model there, as a bundle")
     parser.add_argument(
@@ -83,6 +96,8 @@ def run(args: argparse.Namespace) -> None:
     folder = args.folder or Path("runs") / args.station
     if args.stream and not args.service:
         raise ConfigError("--stream needs --service")
+    if args.each_round and not args.labelled:
+        raise ConfigError("--each-round needs --labelled")
     if args.client is None:
         data = Recordings(args.recordings or folder / "buffer", most=args.frames)
     elif args.client < 1 or args.frames < 1:
@@ -96,6 +111,9 @@ def run(args: argparse.Namespace) -> None:
     try:
         station = Station(exchange, folder, partial(train_round, args, train), args.precision)
         station.work(Diary(args, folder))
+        if args.each_round:
+            judge_round(args, train, folder, station.known_manifest())
+            return
         out = args.out or folder / "bundle.safetensors"
         if args.out or args.service:
             wanted = Wanted(out, args.head, data, args.labelled, args.labels)
@@ -117,7 +135,28 @@ def train_round(
     if args.stream and isinstance(train.data, Recordings):
         newest = fetch_buffer(args.service, service_token(), args.stream, args.seconds, train.data.folder)
         train.data = replace(train.data, newest=newest)
-    return train(folder, manifest, generation)
+    if not args.each_round:
+        return train(folder, manifest, generation)
+    accuracy = judge_round(args, train, folder, manifest)
+    examples, measured = train(folder, manifest, generation)
+    return examples, measured | {"accuracy": accuracy}
+
+
+def judge_round(args: argparse.Namespace, train: Background, folder: Path, manifest: Manifest) -> float:
+    """The held-out accuracy of the round's first model; where it did not fall, the service switches to it."""
+    rolled_back = bool(json.loads((folder / "status.json").read_text())["rolled_back"])
+    wanted = Wanted(folder / CANDIDATE, args.head, train.data, args.labelled)
+    verdict = train.judge(folder, manifest, wanted)
+    used = "none" if verdict.used is None else f"{verdict.used:.1%}"
+    if verdict.switches(rolled_back):
+        path = take_into_use(folder)
+        name = f"{args.run_name}-{load_bundle(str(path)).sha256[:12]}"
+        if args.service:
+            put_to_use(args.service, service_token(), path, name)
+        print(f"switched to {name}: {verdict.new:.1%} of held-out labels right, before {used}", flush=True)
+    else:
+        print(f"stays: {verdict.new:.1%} of held-out labels right, with the used model {used}", flush=True)
+    return verdict.new
 
 
 def service_token() -> str:
@@ -140,7 +179,7 @@ class Diary:
             self.said = line
         args = self.args
         status = {"name": args.station, "url": args.url, "run": args.run_name}
-        status |= {key: described[key] for key in ("round", "state", "deadline", "quorum", "last")}
+        status |= {key: described[key] for key in HEARD}
         status["seen"] = utc_text(time.time_ns())
         write_whole(self.folder / "status.json", json.dumps(status).encode())
 

@@ -26,7 +26,7 @@ def page(coordinator: Coordinator) -> str:
             HEAD,
             f"<h1>{escape(coordinator.manifest.run)}</h1>",
             f"<p>Round {row['number']}, {row['state'].lower()}; model {row['generation']} of "
-            f"{coordinator.manifest.rounds}; quorum {coordinator.terms.quorum}; "
+            f"{coordinator.manifest.rounds or 'no end'}; quorum {coordinator.terms.quorum}; "
             f"{escape(coordinator.terms.method)}. {spent(coordinator)}</p>",
             "<h2>Stations</h2>",
             table(

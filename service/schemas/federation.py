@@ -62,6 +62,7 @@ class Joined(Schema):
     deadline: str
     quorum: int
     last: LastUpdate | None
+    rolled_back: str = Field(default="", description="the round's model is an older one: which")
     seen: str
     waiting: bool = Field(default=False, description="an update is ready and not accepted yet")
 

@@ -29,6 +29,7 @@ OTHERS = {
 FEDERATED = {
     "stations": "real recordings at four stations: pretrained alone, federated and pooled",
     "privacy": "accuracy against epsilon with 1,000 simulated stations",
+    "inversion": "an attack on updates, without and with protections",
 }
 FLAGS = {  # of the command, for each setting that may be changed
     "heterogeneity": "--clients {}",

@@ -18,12 +18,13 @@ from flwr.app import ArrayRecord, ConfigRecord, Context, Message, RecordDict
 from flwr.clientapp import ClientApp
 from flwr.serverapp import Grid, ServerApp
 
-from training.federation.codec import sha256_of
+from training.federation.codec import Body, Floats, sha256_of
 from training.federation.coordinator import intake
 from training.federation.coordinator.rounds import Coordinator
 from training.federation.errors import Problem
 from training.federation.manifest import Manifest, Precision
 from training.federation.media import as_precision
+from training.federation.secure import mask, read_work, reply, run_secure_round
 from training.federation.station.loop import Result, Station, Train
 
 log = logging.getLogger(__name__)
@@ -76,22 +77,48 @@ def train_with(context: Context) -> Train:
 
 def make_client() -> ClientApp:
     """The station as a ClientApp; --node-config names its `station`, its `folder` and its data."""
-    app = ClientApp()
+    app = ClientApp(mods=[mask])
 
     @app.train()  # type: ignore[untyped-decorator, unused-ignore]
     def train(message: Message, context: Context) -> Message:
+        if context.run_config["secure"]:
+            described, model, private = read_work(message)
+            delta = body_arrays(work(described, model, context), described, context)
+            return reply(message, delta, private, described["quorum"])
         described = json.loads(message.content["round"]["described"])
-        exchange = MessageExchange(described, from_array(message.content["model"]))
-        precision = as_precision(str(context.run_config["precision"]))
-        folder = Path(str(context.node_config["folder"]))
-        station = Station(exchange, folder, train_with(context), precision)
-        manifest = Manifest.from_json(described["manifest"])
-        station.take_base(described, manifest)
-        station.report(described, manifest)
+        update = work(described, from_array(message.content["model"]), context)
         name = ConfigRecord({"station": str(context.node_config["station"])})
-        return Message(RecordDict({"who": name, "update": to_array(exchange.update)}), reply_to=message)
+        return Message(RecordDict({"who": name, "update": to_array(update)}), reply_to=message)
 
     return app
+
+
+def work(described: dict[str, Any], model: bytes, context: Context) -> bytes:
+    """A round of this node's station: the body of its update."""
+    exchange = MessageExchange(described, model)
+    precision = as_precision(str(context.run_config["precision"]))
+    station = Station(exchange, node_folder(context), train_with(context), precision)
+    manifest = Manifest.from_json(described["manifest"])
+    station.take_base(described, manifest)
+    station.report(described, manifest)
+    return exchange.update
+
+
+def body_arrays(body: bytes, described: dict[str, Any], context: Context) -> Floats:
+    """The tensors of an update, checked as a coordinator would."""
+    path = node_folder(context) / "secure.safetensors"
+    path.write_bytes(body)
+    try:
+        found = Body.open(path, Manifest.from_json(described["manifest"]), "float32")
+        found.check_values()
+        return found.arrays()
+    finally:
+        path.unlink()
+
+
+def node_folder(context: Context) -> Path:
+    """Where this node's station keeps its state."""
+    return Path(str(context.node_config["folder"]))
 
 
 def make_server() -> ServerApp:
@@ -103,27 +130,36 @@ def make_server() -> ServerApp:
         coordinator = Coordinator(Path(str(context.run_config["folder"])))
         precision = as_precision(str(context.run_config["precision"]))
         while not coordinator.finished:
-            run_round(grid, coordinator, precision)
+            nodes = wait_for_nodes(grid, coordinator.terms.quorum)
+            if context.run_config["secure"]:
+                run_secure_round(grid, context, coordinator, nodes)
+            else:
+                run_round(grid, coordinator, precision, nodes)
         coordinator.close()
 
     return app
 
 
-def run_round(grid: Grid, coordinator: Coordinator, precision: Precision) -> None:
-    """Ask every node, and move the round on."""
-    terms, described = coordinator.terms, coordinator.describe("")
+def wait_for_nodes(grid: Grid, quorum: int) -> list[int]:
+    """The nodes that are there, once they are enough."""
     nodes = list(grid.get_node_ids())
-    while len(nodes) < terms.quorum:
+    while len(nodes) < quorum:
         time.sleep(NODES_S)
         nodes = list(grid.get_node_ids())
+    return nodes
+
+
+def run_round(grid: Grid, coordinator: Coordinator, precision: Precision, nodes: list[int]) -> None:
+    """Ask every node, and move the round on."""
+    terms, described = coordinator.terms, coordinator.describe("")
     model = coordinator.store.model(described["bases"][precision]).read_bytes()
     content = {"round": ConfigRecord({"described": json.dumps(described)}), "model": to_array(model)}
     messages = [Message(RecordDict(content), dst_node_id=node, message_type="train") for node in nodes]
-    for reply in grid.send_and_receive(messages, timeout=terms.deadline_s):
-        if reply.has_error():
-            log.warning("a node failed: %s", reply.error.reason)
+    for answer in grid.send_and_receive(messages, timeout=terms.deadline_s):
+        if answer.has_error():
+            log.warning("a node failed: %s", answer.error.reason)
             continue
-        take(coordinator, described["round"], precision, reply.content)
+        take(coordinator, described["round"], precision, answer.content)
     while not coordinator.tick():
         time.sleep(0.02)  # for the grace, where not all have answered
 

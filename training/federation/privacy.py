@@ -59,6 +59,15 @@ def clipped(delta: Floats, clip: float) -> Floats:
     return {name: (share * array).astype(np.float32) for name, array in delta.items()}
 
 
+def own_part(delta: Floats, clip: float, noise: float, stations: int, rng: np.random.Generator) -> Floats:
+    """A station's clipped update with its part of the noise; that of so many adds up to all of it."""
+    deviation = noise * clip / np.sqrt(stations)
+    return {
+        name: (array + deviation * rng.standard_normal(array.shape)).astype(np.float32)
+        for name, array in clipped(delta, clip).items()
+    }
+
+
 def private_model(
     base: Floats, updates: Iterable[Floats], clip: float, noise: float, rng: np.random.Generator
 ) -> Floats:

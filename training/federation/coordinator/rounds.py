@@ -21,7 +21,7 @@ import numpy as np
 from streaming.errors import ConfigError
 from training.federation.codec import Body, Floats
 from training.federation.coordinator.aggregate import Vote, aggregate, outliers
-from training.federation.coordinator.models import Models, Statement
+from training.federation.coordinator.models import Models, Statement, added
 from training.federation.coordinator.stations import Stations
 from training.federation.coordinator.store import PRUNE_AUDIT, Row, Store
 from training.federation.errors import Problem
@@ -103,6 +103,7 @@ class Coordinator:
             "quorum": self.terms.quorum,
             "bases": self.models.of(row["generation"] - (not finished)),
             "last": last[0] if last else None,
+            "rolled_back": row["note"] if row["state"] in ("OPEN", "COLLECTING") else "",
         } | ({"manifest": self.manifest.to_json()} if newcomer else {})
 
     def tick(self) -> bool:
@@ -110,6 +111,9 @@ class Coordinator:
         with self.lock:
             row, now = self.current(), time.time()
             if row["state"] in ("OPEN", "COLLECTING"):
+                if wanted := self.store.query("SELECT generation FROM roll_back"):
+                    self._roll_back(row, wanted[0]["generation"])
+                    return True
                 count, active = self.accepted(row["number"]), len(self.stations.active())
                 graced = row["quorum_at"] is not None and now >= row["quorum_at"] + self.terms.grace_s
                 late = now >= row["deadline"]
@@ -149,13 +153,49 @@ class Coordinator:
             log.warning("round %d: the update of %s is refused: %s", number, station, reason)
             statements.append((fate, ("refused", reason, number, station)))
             statements.append(self.store.audit(station, number, 422, reason))
+        self._publish(row, model, statements)
+
+    def _publish(self, row: Row, model: Floats, statements: list[Statement]) -> None:
+        """Enter a round's model and open the next round."""
+        number, generation, terms = row["number"], row["generation"], self.terms
         statements += self.models.add(generation, model, terms)
-        if generation < self.manifest.rounds:
+        if not self.manifest.rounds or generation < self.manifest.rounds:
             statements.append(open_round(number + 1, generation + 1, terms))
-        published = "UPDATE rounds SET state = 'PUBLISHED', note = ? WHERE number = ?"
-        statements.append((published, (self.spent(generation), number)))
+        published = (
+            "UPDATE rounds SET state = 'PUBLISHED', note = ?, closed = coalesce(closed, ?) WHERE number = ?"
+        )
+        statements.append((published, (self.spent(generation), time.time(), number)))
         self.commit("PUBLISHED", *statements)
         self.store.prune(number - terms.keep_rounds, generation - terms.keep_rounds)
+
+    def adopt(self, step: Floats, stations: int) -> None:
+        """Publish the mean of updates that nobody has seen one by one (training.federation.secure)."""
+        with self.lock:
+            row = self.current()
+            if not all(np.isfinite(array).all() for array in step.values()):
+                self._abandon(row, "the sum has values that are not finite")
+                return
+            base = self.models.open(self.models.of(row["generation"] - 1)["float32"]).arrays()
+            log.info("round %d: the sum of %d stations", row["number"], stations)
+            self._publish(row, added(base, step), [])
+
+    def _roll_back(self, row: Row, generation: int) -> None:
+        """Make an older model the newest again."""
+        note = f"rolled back to model {generation}"
+        model = self.models.open(self.models.of(generation)["float32"]).arrays()
+        log.warning("round %d: %s", row["number"], note)
+        self.commit(
+            "ABANDONED",
+            close_round(row["number"], "ABANDONED", note),
+            *self.models.add(row["generation"], model, self.terms),
+            open_round(row["number"] + 1, row["generation"] + 1, self.terms, note),
+            ("DELETE FROM roll_back", ()),
+        )
+
+    def abandon(self, note: str) -> None:
+        """Give the current round up; the next has the same base."""
+        with self.lock:
+            self._abandon(self.current(), note)
 
     def _private(self, votes: list[Vote]) -> Floats:
         """The next model under differential privacy; what a replay draws anew was seen by nobody."""
@@ -215,13 +255,25 @@ class Coordinator:
         self.store.close()
 
 
-def open_round(number: int, generation: int, terms: Terms) -> Statement:
+def open_round(number: int, generation: int, terms: Terms, note: str = "") -> Statement:
     """A new round that makes the model of this generation."""
     now = time.time()
     return (
-        "INSERT INTO rounds (number, generation, state, opened, deadline) VALUES (?, ?, 'OPEN', ?, ?)",
-        (number, generation, now, now + terms.deadline_s),
+        "INSERT INTO rounds (number, generation, state, opened, deadline, note) "
+        "VALUES (?, ?, 'OPEN', ?, ?, ?)",
+        (number, generation, now, now + terms.deadline_s, note),
     )
+
+
+def ask_to_roll_back(store: Store, generation: int) -> None:
+    """Have the coordinator, at once or when it runs again, make this model the newest."""
+    rows = store.query("SELECT generation, sha256 FROM models WHERE precision = 'float32'")
+    kept = [row["generation"] for row in rows if store.model(row["sha256"]).exists()]
+    if generation not in kept:
+        raise ConfigError(f"model {generation} is not kept; there are {', '.join(map(str, sorted(kept)))}")
+    if not store.query("SELECT 1 FROM rounds WHERE state IN ('OPEN', 'COLLECTING', 'AGGREGATING')"):
+        raise ConfigError("the federation has ended; stations keep what they have")
+    store.run(("INSERT OR REPLACE INTO roll_back (one, generation) VALUES (1, ?)", (generation,)))
 
 
 def close_round(number: int, state: str, note: str) -> Statement:

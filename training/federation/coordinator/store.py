@@ -35,6 +35,7 @@ CREATE TABLE IF NOT EXISTS updates (
     round INTEGER, station TEXT, precision TEXT, sha256 TEXT, bytes INTEGER, examples INTEGER, norm REAL,
     loss REAL, accuracy REAL, state TEXT, reason TEXT DEFAULT '', received REAL,
     PRIMARY KEY (round, station));
+CREATE TABLE IF NOT EXISTS roll_back (one INTEGER PRIMARY KEY CHECK (one = 1), generation INTEGER);
 CREATE TABLE IF NOT EXISTS audit (
     id INTEGER PRIMARY KEY, at REAL, station TEXT, round INTEGER, status INTEGER, outcome TEXT, reason TEXT,
     bytes INTEGER, sha256 TEXT);

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from streaming.errors import InputError
 from training.federation.manifest import Manifest
+from training.federation.station.judging import Verdict, judge
 from training.federation.station.lesson import Data, Learnt, Lesson, Wanted
 from training.federation.station.loop import Result
 
@@ -41,6 +42,10 @@ class Background:
     def make_own(self, folder: Path, manifest: Manifest, wanted: Wanted) -> None:
         """Write the newest global model as a bundle with the station's own head, at the same low priority."""
         self._pool.submit(make_there, folder, manifest, wanted).result()
+
+    def judge(self, folder: Path, manifest: Manifest, wanted: Wanted) -> Verdict:
+        """Judge the newest global model by the station's own labels, at the same low priority."""
+        return self._pool.submit(judge, folder, manifest, wanted).result()
 
     def close(self) -> None:
         """End the child."""

@@ -165,7 +165,7 @@ def recipe_from_json(content: dict[str, Any], rounds: int) -> Recipe:
     try:
         given = dict(content["objective"])
         kind = OBJECTIVES[given.pop("name")]
-        recipe: Recipe = build(Recipe, content | {"objective": build(kind, given), "rounds": rounds})
+        recipe: Recipe = build(Recipe, content | {"objective": build(kind, given), "rounds": rounds or 1})
         return recipe
     except (TypeError, KeyError, ValueError) as error:
         raise InputError(f"this wavetell does not know the federation's recipe ({error})") from None
