@@ -5,6 +5,7 @@ help, and the docstring's last lines are examples.
 """
 
 import argparse
+import contextlib
 import logging
 import os
 import sys
@@ -90,6 +91,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
     )
     module.add_arguments(parser)
     parser.add_argument("-v", "--verbose", action="store_true", help="say what happens, on stderr")
+    parser.add_argument("-q", "--quiet", action="store_true", help="nothing on stderr but errors")
     args = parser.parse_args(rest)
     args.run = module.run
     return args
@@ -115,7 +117,11 @@ def main(argv: list[str] | None = None) -> int:
             format="wavetell: %(message)s",
             stream=sys.stderr,
         )
-        args.run(args)
+        with contextlib.ExitStack() as stack:
+            if args.quiet:
+                nowhere = stack.enter_context(open(os.devnull, "w"))
+                stack.enter_context(contextlib.redirect_stderr(nowhere))
+            args.run(args)
     except WavetellError as error:
         print(f"wavetell: {error}", file=sys.stderr)
         return 2

@@ -9,6 +9,8 @@ examples:
 """
 
 import argparse
+import json
+import sys
 from pathlib import Path
 
 from service.settings import add_settings, settings
@@ -18,6 +20,7 @@ from service.storage.backup import HISTORY, back_up
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's flags."""
     parser.add_argument("file", metavar="FILE", type=Path, help="the backup; it must not exist yet")
+    parser.add_argument("--json", action="store_true", help="one JSON object")
     add_settings(parser, "data", "history")
 
 
@@ -25,17 +28,23 @@ def run(args: argparse.Namespace) -> None:
     """Write the backup and say what is in it."""
     values = settings(args)
     sums = back_up(Path(values.data).expanduser(), args.file, history_included=not values.history)
-    print(f"{args.file}: {contents(sums)}")
+    report(args, args.file, sums)
     if values.history:
-        print("the history is in PostgreSQL and is not included; pg_dump backs it up")
+        print(
+            "wavetell: the history is in PostgreSQL and is not included; pg_dump backs it up", file=sys.stderr
+        )
 
 
-def contents(sums: dict[str, str]) -> str:
+def report(args: argparse.Namespace, path: Path, sums: dict[str, str]) -> None:
     """How much there is of each kind."""
     labels, recordings = (
         sum(name.startswith(f"{kind}/") and name.endswith(".sigmf-meta") for name in sums)
         for kind in ("labels", "recordings")
     )
     models = sum(name.endswith(".safetensors") for name in sums)
+    if args.json:
+        counts = {"labels": labels, "recordings": recordings, "models": models, "history": HISTORY in sums}
+        print(json.dumps({"path": str(path)} | counts))
+        return
     history = "with the history" if HISTORY in sums else "no history"
-    return f"{labels} labels, {recordings} recordings, {models} models, {history}"
+    print(f"{path}: {labels} labels, {recordings} recordings, {models} models, {history}")

@@ -34,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "action", nargs="?", default="serve", choices=["serve", "add", "list", "revoke", "audit", "rollback"]
     )
     parser.add_argument("name", metavar="STATION", nargs="?", default="", help="or the model, for rollback")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--folder", type=Path, default=Path("runs/federation"), help="where it lives")
     group = parser.add_argument_group("a new federation")
     group.add_argument("--run-name", default="main", metavar="NAME", help="what it is called [main]")
@@ -90,7 +91,12 @@ def run(args: argparse.Namespace) -> None:
     stations = Stations(store)
     if args.action == "list":
         for row in stations.all():
-            print(f"{row['name']:<24} {'revoked' if row['revoked'] else 'active'}")
+            state = "revoked" if row["revoked"] else "active"
+            print(
+                json.dumps({"name": row["name"], "state": state})
+                if args.json
+                else f"{row['name']:<24} {state}"
+            )
     elif args.action == "audit":
         for row in store.query("SELECT * FROM audit ORDER BY id"):
             print(json.dumps(row))
@@ -101,7 +107,8 @@ def run(args: argparse.Namespace) -> None:
     elif not args.name:
         raise ConfigError(f"wavetell coordinator {args.action} needs a station's name")
     elif args.action == "add":
-        print(stations.add(args.name))
+        token = stations.add(args.name)
+        print(json.dumps({"name": args.name, "token": token}) if args.json else token)
     else:
         stations.revoke(args.name)
 
@@ -142,5 +149,7 @@ def serve(args: argparse.Namespace) -> None:
     )
     scheme, port = "https" if values.tls_cert else "http", listener.getsockname()[1]
     where = f"[{values.host}]" if ":" in values.host else values.host
-    print(f"wavetell: {scheme}://{where}:{port}/ coordinates {coordinator.manifest.run}", flush=True)
+    url, name = f"{scheme}://{where}:{port}/", coordinator.manifest.run
+    as_json = json.dumps({"url": url, "run": name})
+    print(as_json if args.json else f"wavetell: {url} coordinates {name}", flush=True)
     server.run([listener])

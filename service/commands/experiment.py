@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's flags."""
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("name", nargs="?", metavar="NAME", help="an experiment, or all")
     parser.add_argument("--list", action="store_true", help="name the experiments and methods")
     parser.add_argument("--scale", default="hour", help="paper, night, hour (default) or smoke")
@@ -89,8 +90,8 @@ def run(args: argparse.Namespace) -> None:
 
     if args.list:
         for name, about in (experiments.EXPERIMENTS | experiments.FEDERATED).items():
-            print(f"{name:<20} {about}")
-        print("methods: " + ", ".join(METHODS))
+            print(json.dumps({"name": name, "about": about}) if args.json else f"{name:<20} {about}")
+        print(json.dumps({"methods": list(METHODS)}) if args.json else "methods: " + ", ".join(METHODS))
         return
     if args.name is None:
         raise ConfigError("name an experiment; wavetell experiment --list shows them")
@@ -113,7 +114,7 @@ def run(args: argparse.Namespace) -> None:
         say=lambda text: print(text, file=sys.stderr),
     )
     for path in experiments.run(args.name, settings):
-        print(path)
+        print(json.dumps({"path": str(path)}) if args.json else path)
 
 
 def run_stations(args: argparse.Namespace) -> None:

@@ -13,6 +13,7 @@ examples:
 """
 
 import argparse
+import json
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -38,6 +39,7 @@ MOST = 100_000  # scenes
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's flags."""
     everything = ",".join(name for name in CLASSES if name != NOISE)
+    parser.add_argument("--json", action="store_true", help="one JSON object a recording")
     parser.add_argument(
         "out", metavar="OUT", help="the recording, such as signals.sigmf; with --scene the folder"
     )
@@ -131,7 +133,9 @@ def write(
         datatype=datatype(args.type, "--type"),
         description=about,
     )
-    print(f"wavetell: {count:,} samples, {len(made.labels)} annotations in {path}")
+    as_json = json.dumps({"path": str(path), "samples": count, "annotations": len(made.labels)})
+    text = f"wavetell: {count:,} samples, {len(made.labels)} annotations in {path}"
+    print(as_json if args.json else text)
 
 
 def blocks(made: Stream | Scene, total: int) -> Iterator[Samples]:

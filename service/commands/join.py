@@ -48,6 +48,7 @@ HEARD = ("round", "state", "deadline", "quorum", "last", "rolled_back")  # kept 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's flags."""
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("url", metavar="URL", help="the coordinator's address")
     parser.add_argument(
         "--station", required=True, metavar="NAME", help="what the coordinator calls this station"
@@ -118,14 +119,15 @@ def run(args: argparse.Namespace) -> None:
         if args.out or args.service:
             wanted = Wanted(out, args.head, data, args.labelled, args.labels)
             train.make_own(folder, station.known_manifest(), wanted)
-            print(out)
+            print(json.dumps({"bundle": str(out)}) if args.json else out)
     finally:
         train.close()
         exchange.close()
     if args.service:
         name = f"{args.run_name}-{station.held()[:12]}"
         put_to_use(args.service, service_token(), out, name)
-        print(f"{args.service} runs {name}")
+        as_json = json.dumps({"service": args.service, "model": name})
+        print(as_json if args.json else f"{args.service} runs {name}")
 
 
 def train_round(
@@ -175,7 +177,8 @@ class Diary:
         """Take down what the coordinator said, and when."""
         line = f"round {described['round']}: {described['state']}"
         if line != self.said:
-            print(line, flush=True)
+            as_json = json.dumps({"round": described["round"], "state": described["state"]})
+            print(as_json if self.args.json else line, flush=True)
             self.said = line
         args = self.args
         status = {"name": args.station, "url": args.url, "run": args.run_name}

@@ -46,7 +46,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--probabilities", action="store_true", help="of all classes; the likeliest three without it"
     )
-    parser.add_argument("-q", "--quiet", action="store_true", help="nothing on stderr but errors")
     add_settings(parser, "model", "head", "backend", "threads", "report_ms")
 
 
@@ -61,7 +60,7 @@ def run(args: argparse.Namespace) -> None:
         open_source(source_address(or_demo(args.source))) as source,
         closing(open_pipeline(bundle, head, engine)) as pipeline,
     ):
-        if source.inferred and not args.quiet:
+        if source.inferred:
             print(f"wavetell: {source.inferred}", file=sys.stderr)
         printer = Printer(pipeline, source, values.report_ms, readable, args.probabilities)
         for block in source.blocks():
@@ -70,8 +69,7 @@ def run(args: argparse.Namespace) -> None:
                 break
         printer.flush()
         check_samples_came(source)
-        if not args.quiet:
-            say_end(source)
+        say_end(source)
 
 
 class Printer:

@@ -14,6 +14,7 @@ examples:
 """
 
 import argparse
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +32,7 @@ HETEROGENEITY: dict[str, Heterogeneity] = {"paper": "labels", "paper-snr": "snr"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's flags."""
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of lines")
     parser.add_argument("--recipe", default="wavetell", help="wavetell (default), paper or radio")
     parser.add_argument(
         "--clients", default="paper", choices=list(HETEROGENEITY), help="whose of the paper's"
@@ -100,9 +102,13 @@ def run(args: argparse.Namespace) -> None:
         meta = replace(meta, front_end=FRONT_END)
     frames = 2_000 if radio else 10_000
     Bundle(finished(state, frames=frames), meta=meta, name=out.stem).save(out)
-    for path in [out, *write_curves(state.history, out.with_suffix(""))]:
-        print(path)
+    paths = [out, *write_curves(state.history, out.with_suffix(""))]
     last = state.history[-1]["accuracies"]
+    if args.json:
+        print(json.dumps({"files": list(map(str, paths)), "round": state.round, "accuracies": last}))
+        return
+    for path in paths:
+        print(path)
     print(f"probe after round {state.round}: {100 * sum(last.values()) / len(last):.1f} % right")
 
 

@@ -12,6 +12,7 @@ examples:
 import argparse
 import contextlib
 import itertools
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("out", help="where to write to; it must not exist yet")
     parser.add_argument("--seconds", metavar="S", help="end after this many seconds of the source")
     parser.add_argument("--max-size", metavar="BYTES", help="end before the samples take more, such as 500M")
+    parser.add_argument("--json", action="store_true", help="one JSON object a recording, on stdout")
     parser.add_argument("--description", default="", help="free text for the metadata")
     parser.add_argument("--above", metavar="DB", help="record where 1 ms has more power than this, in dBFS")
     parser.add_argument(
@@ -63,7 +65,7 @@ def run(args: argparse.Namespace) -> None:
             for block in source.blocks():
                 if not recorder.push(block):
                     break
-    report(recorder)
+    report(recorder, args.json)
 
 
 def record_loud(
@@ -90,10 +92,10 @@ def record_loud(
                     path = out.with_name(f"{out.stem}-{next(number):04d}{out.suffix}")
                 last = triggered.trigger(path, *hit, args.description)
             if last and triggered.recorder is None:
-                report(last)
+                report(last, args.json)
                 last = None
     if last:
-        report(last)
+        report(last, args.json)
 
 
 def loud(block: "Block", level: float) -> tuple[int, int] | None:
@@ -108,7 +110,7 @@ def loud(block: "Block", level: float) -> tuple[int, int] | None:
     return (block.index + int(hits[0]), block.index + int(hits[-1])) if len(hits) else None
 
 
-def report(recorder: "Recorder") -> None:
+def report(recorder: "Recorder", as_json: bool) -> None:
     """One line about a recording; a broken one is an error."""
     from streaming.errors import SourceError
 
@@ -116,6 +118,12 @@ def report(recorder: "Recorder") -> None:
         raise SourceError(f"nothing was recorded: {recorder.ended}")
     lost = f", {recorder.lost} lost" if recorder.lost else ""
     seconds = recorder.samples / recorder.rate_hz
-    print(f"{recorder.meta}: {recorder.samples} samples, {seconds:g} s{lost}", file=sys.stderr, flush=True)
+    if as_json:
+        told = {"path": str(recorder.meta), "samples": recorder.samples, "lost": recorder.lost}
+        print(json.dumps(told | {"rate_hz": recorder.rate_hz}), flush=True)
+    else:
+        print(
+            f"{recorder.meta}: {recorder.samples} samples, {seconds:g} s{lost}", file=sys.stderr, flush=True
+        )
     if recorder.failed:
         raise SourceError(str(recorder.ended))

@@ -11,7 +11,7 @@ examples:
 import argparse
 from pathlib import Path
 
-from service.commands.backup import contents
+from service.commands.backup import report
 from service.settings import add_settings, settings
 from service.storage.restore import restore
 
@@ -19,10 +19,11 @@ from service.storage.restore import restore
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's flags."""
     parser.add_argument("file", metavar="FILE", type=Path, help="a backup that wavetell backup made")
+    parser.add_argument("--json", action="store_true", help="one JSON object")
     add_settings(parser, "data")
 
 
 def run(args: argparse.Namespace) -> None:
     """Restore, and say what there is now."""
     data = Path(settings(args).data).expanduser()
-    print(f"{data}: {contents(restore(args.file, data))}")
+    report(args, data, restore(args.file, data))

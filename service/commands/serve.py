@@ -12,6 +12,7 @@ examples:
 
 import argparse
 import gc
+import json
 import logging
 import sys
 
@@ -26,6 +27,7 @@ from service.web.server import make_server, read_rules
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's flags."""
     parser.add_argument("sources", metavar="SOURCE", nargs="*", help="where samples come from")
+    parser.add_argument("--json", action="store_true", help="where it serves as one JSON object")
     add_settings(parser, *SETTINGS)
 
 
@@ -41,7 +43,9 @@ def run(args: argparse.Namespace) -> None:
     scheme, port = "https" if values.tls_cert else "http", listener.getsockname()[1]
     name = station.model.bundle.name
     where = f"[{values.host}]" if ":" in values.host else values.host
-    print(f"wavetell: {scheme}://{where}:{port}/ serves {name} on {station.model.engine.detail}", flush=True)
+    url, detail = f"{scheme}://{where}:{port}/", station.model.engine.detail
+    as_json = json.dumps({"url": url, "model": name, "engine": detail})
+    print(as_json if args.json else f"wavetell: {url} serves {name} on {detail}", flush=True)
     server = make_server(station, rules, logging.INFO if args.verbose else logging.WARNING)
     quieten()
     gc.collect()

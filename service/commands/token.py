@@ -10,6 +10,7 @@ examples:
 """
 
 import argparse
+import json
 from pathlib import Path
 
 from service.settings import add_settings, settings
@@ -22,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", choices=["add", "list", "revoke"])
     parser.add_argument("name", metavar="NAME", nargs="?", default="", help="what the token is called")
     parser.add_argument("--role", choices=ROLES, default="read", help="what it allows [read]")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
     add_settings(parser, "data")
 
 
@@ -30,11 +32,13 @@ def run(args: argparse.Namespace) -> None:
     tokens = Tokens(Path(settings(args).data).expanduser() / "tokens.json")
     if args.action == "list":
         for name, entry in tokens.entries().items():
-            print(f"{name:<20} {entry['role']}")
+            row = {"name": name, "role": entry["role"]}
+            print(json.dumps(row) if args.json else f"{name:<20} {entry['role']}")
         return
     if not args.name:
         raise ConfigError(f"wavetell token {args.action} needs a name")
     if args.action == "add":
-        print(tokens.add(args.name, args.role))
+        token = tokens.add(args.name, args.role)
+        print(json.dumps({"name": args.name, "role": args.role, "token": token}) if args.json else token)
     else:
         tokens.revoke(args.name)

@@ -261,7 +261,7 @@ def test_a_history_in_postgresql_is_named_as_not_included(kept, tmp_path):
     url = "postgresql://wavetell:secret@127.0.0.1:1/none"
     done = wavetell("backup", tmp_path / "x.tar", "--data", kept, "--history", url)
     assert done.returncode == 0
-    assert re.search("no history\nthe history is in PostgreSQL and is not included; pg_dump", done.stdout)
+    assert re.search("no history\nthe history is in PostgreSQL and is not included; pg_dump", done.stderr)
     with tarfile.open(tmp_path / "x.tar") as tar:
         assert "history.sqlite" not in tar.getnames()
         assert json.load(tar.extractfile("manifest.json"))["history"].startswith("not included")
