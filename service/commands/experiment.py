@@ -68,7 +68,6 @@ def add_station_changes(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--stations", type=int, default=1_000, metavar="N", help="with privacy: how many")
     group.add_argument("--start", default="radio", metavar="MODEL", help="first encoder; none: a new one")
     group.add_argument("--replay", type=int, metavar="N", help="simulated frames that each station adds")
-    group.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def budget_changes(args: argparse.Namespace) -> tuple[tuple[str, Any], ...]:

@@ -1,0 +1,2 @@
+#!/bin/sh
+exec /usr/lib/wavetell/bin/python -I -m service.cli "$@"
