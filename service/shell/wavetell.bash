@@ -8,7 +8,7 @@ _wavetell() {
     predict) words='--help --frame --json --model --head --backend --threads' ;;
     emissions) words='--help --seconds --json' ;;
     scan) words='--help --dwell --step --settle --passes --json --model --head --backend --threads' ;;
-    serve) words='--help --json --model --head --backend --threads --report-ms --host --port --data --queue-ms --ring-s --ring-mb --max-streams --event-hits --event-ms --event-quiet --history --keep-days --keep-alerts-days --keep-recordings-days --min-free-mb --keep-mb --recordings-mb --clips-mb --labels-mb --sinks --federation --open --tls-cert --tls-key --allow-names --allow-schemes --allow-hosts --allow-folders --plugin-origins --max-body-mb --max-rate --max-connections' ;;
+    serve) words='--help --json --model --head --backend --threads --report-ms --host --port --data --queue-ms --ring-s --ring-mb --max-streams --event-hits --event-ms --event-quiet --history --keep-days --keep-alerts-days --keep-recordings-days --min-free-mb --keep-mb --save --recordings-mb --clips-mb --labels-mb --sinks --federation --open --tls-cert --tls-key --allow-names --allow-schemes --allow-hosts --allow-folders --plugin-origins --max-body-mb --max-rate --max-connections' ;;
     devices) words='--help --json' ;;
     record) words='--help --seconds --max-size --json --description --above --before --after' ;;
     replay) words='--help --zmq --loop --push --tags --key' ;;
@@ -18,11 +18,11 @@ _wavetell() {
     evaluate) words='--help --recordings --sources --workers --clients --test --labels --live --limit --rows --unnormalised --seed --out --keep --json' ;;
     explain) words='--help --emission --picture --json --model --backend --threads' ;;
     generate) words='--help --json --classes --snr --seconds --rate --freq --type --seed --clean --random --scene --emissions --count' ;;
-    coordinator) words='serve add list revoke audit --help --json --folder --run-name --recipe --rounds --steps --seed --quorum --deadline --grace --method --port --tls-clients --host --data --tls-cert --tls-key --allow-names --max-rate --max-connections' ;;
-    join) words='--help --json --station --run-name --token-file --recordings --stream --client --frames --probe --precision --folder --nice --seconds --service --labelled --labels --head --out --patience --ca --cert' ;;
-    simulate) words='--help --stations --recipe --rounds --steps --frames --seed --precision --method --attack --attackers --probe --folder' ;;
+    coordinator) words='serve add list revoke audit rollback --help --json --folder --run-name --recipe --rounds --steps --seed --quorum --deadline --grace --method --start --proximal --replay --epsilon --delta --clip --port --tls-clients --host --data --tls-cert --tls-key --allow-names --max-rate --max-connections' ;;
+    join) words='--help --json --station --run-name --token-file --recordings --stream --client --frames --probe --precision --folder --nice --seconds --service --labelled --labels --each-round --head --out --patience --ca --cert' ;;
+    simulate) words='--help --stations --recipe --rounds --steps --frames --seed --precision --method --attack --attackers --epsilon --delta --clip --probe --folder' ;;
     bench) words='engine service band pretrain federation --help' ;;
-    experiment) words='--help --json --list --scale --seeds --first-seed --methods --columns --proximal --activation --level --clients --unnormalised --report --workers --data --out' ;;
+    experiment) words='--help --json --list --scale --seeds --first-seed --methods --columns --proximal --activation --level --clients --unnormalised --stations --start --replay --report --workers --data --out' ;;
     bounds) words='--help --clients --inexact --json' ;;
     separability) words='--help --head --eps --seed --json' ;;
     config) words='--help --json' ;;
@@ -36,6 +36,7 @@ _wavetell() {
     predict:--backend) words='auto torch native native-bf16' ;;
     scan:--backend) words='auto torch native native-bf16' ;;
     serve:--backend) words='auto torch native native-bf16' ;;
+    serve:--save) words='no unknown all' ;;
     serve:--open) words='no yes' ;;
     pretrain:--clients) words='paper paper-snr paper-cfo' ;;
     pretrain:--activation) words='leaky_relu relu softplus' ;;
