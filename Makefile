@@ -72,7 +72,7 @@ native: .venv/.pip
 	.venv/bin/python setup.py --quiet build_ext --inplace
 
 # Wheels for every Python from 3.11 on, x86-64 and (cross-compiled) arm64. The first is checked by auditwheel and tried
-# in an environment of its own; the second is tried on Debian's Python for arm64 (tests/packaging/test_arm64.py). The
+# in an environment of its own; of the second only what its kernel is compiled for (tests/streaming/test_arm64.py runs it). The
 # source package builds without a compiler, too (tests/packaging/test_sdist.py).
 CROSS = CC=aarch64-linux-gnu-gcc CXX=aarch64-linux-gnu-g++ _PYTHON_HOST_PLATFORM=linux-aarch64 \
 	LDSHARED='aarch64-linux-gnu-gcc -shared' LDCXXSHARED='aarch64-linux-gnu-g++ -shared'
