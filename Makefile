@@ -40,6 +40,7 @@ docs: .venv/.dev
 
 pictures: .venv/.dev .venv/.system
 	WAVETELL_PICTURES=1 $(PYTEST) $(BROWSER)/test_views.py $(BROWSER)/test_teach.py -k "photographed or drag_name"
+	WAVETELL_PICTURES=1 $(PYTEST) -m acceptance $(BROWSER)/test_wide_band.py
 
 lint: .venv/.dev
 	.venv/bin/ruff format --check .
