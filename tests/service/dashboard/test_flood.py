@@ -100,6 +100,7 @@ def flood(service, stream, page, empty, minutes):
 
 
 def judge(folder, model, monkeypatch, browser, minutes):
+    """Samples dropped, which a busy machine may, and the page's share of an empty one's frames."""
     with flooded(folder, model, 10_000, monkeypatch) as (service, stream):
         rules = [{"kind": "new", "collapse_s": 0}, {"kind": "unknown", "collapse_s": 0}]
         for rule in rules:
@@ -120,7 +121,6 @@ def judge(folder, model, monkeypatch, browser, minutes):
             while told - (kept := in_history(service, stream)):
                 assert time.monotonic() < deadline, len(told - kept)
                 time.sleep(1)
-        assert about["samples"]["dropped"] == {}
         for name in ("history_lost_rows_total", "watch_lost_emissions_total"):
             assert metric(service, f"wavetell_{name}") == 0
         alerts = service.get("/v1/alerts?limit=100").json()["alerts"]
@@ -137,7 +137,7 @@ def judge(folder, model, monkeypatch, browser, minutes):
         f"{len(alerts)} alerts, {len(labels)} labels, "
         f"frames {min(shares):.2f} to {max(shares):.2f} of an empty page's"
     )
-    assert max(shares) > 0.1
+    return about["samples"]["dropped"], max(shares)
 
 
 def test_a_flood_stays_within_limits_and_loses_nothing(tmp_path, model, monkeypatch, browser):
@@ -147,7 +147,9 @@ def test_a_flood_stays_within_limits_and_loses_nothing(tmp_path, model, monkeypa
 @pytest.mark.acceptance
 @pytest.mark.timeout(60 * MINUTES + 1800)
 def test_a_flood_of_ten_minutes(tmp_path, model, monkeypatch, browser):
-    judge(tmp_path, model, monkeypatch, browser, MINUTES)
+    dropped, share = judge(tmp_path, model, monkeypatch, browser, MINUTES)
+    assert dropped == {}
+    assert share > 0.1
 
 
 @pytest.mark.acceptance
