@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from streaming.errors import InputError
 
 Samples = NDArray[np.complex64]
+LOUDEST = 1e8  # times full scale: no receiver gives more
 Clock = Literal["hardware", "recording", "host"]
 
 
@@ -79,8 +80,13 @@ def check_samples(samples: Samples) -> None:
     """Refuse what no stage can take. This is done once, where samples enter; stages rely on it."""
     if not isinstance(samples, np.ndarray) or samples.dtype != np.complex64 or samples.ndim != 1:
         raise InputError(f"samples are {describe(samples)}; expected complex64 of shape (samples,)")
-    if not np.isfinite(samples).all():
-        raise InputError("samples contain NaN or infinity")
+    if not usable(samples).all():
+        raise InputError(f"samples contain NaN or infinity, or more than {LOUDEST:g} times full scale")
+
+
+def usable(samples: Samples) -> NDArray[np.bool_]:
+    """Which samples are numbers that a receiver may give; powers of larger ones are no numbers any more."""
+    return np.asarray(np.maximum(np.abs(samples.real), np.abs(samples.imag)) <= LOUDEST)
 
 
 def describe(array: object) -> str:

@@ -22,7 +22,7 @@ from hardware.plan import Plan
 from hardware.sweep import open_sweep
 from service.errors import Conflict
 from service.storage.ids import new_id
-from streaming.block import Block, Gap, merge
+from streaming.block import Block, Gap, merge, usable
 from streaming.errors import ConfigError, SourceError, WavetellError
 from streaming.quantities import INDEX
 from streaming.ring import Ring
@@ -135,7 +135,7 @@ class Stream:
                 for block in source.blocks():
                     if stop.is_set():
                         break
-                    bad = np.flatnonzero(~np.isfinite(block.samples))
+                    bad = np.flatnonzero(~usable(block.samples))
                     if len(bad):
                         self._take_around(block, int(bad[0]), int(bad[-1]) + 1)
                     else:
@@ -156,7 +156,7 @@ class Stream:
         log.warning("stream %s (%s): %s", self.id, self.address, error)
 
     def _take_around(self, block: Block, first: int, last: int) -> None:
-        """Keep what lies around the samples [first, last), which are NaN or infinite; they are lost."""
+        """Keep what lies around the samples [first, last), which no stage can take; they are lost."""
         gap = None
         if first:
             self._take(block.cut(block.index, block.index + first))

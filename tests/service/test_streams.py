@@ -142,7 +142,8 @@ def test_what_zmq_sends_is_answered_and_nan_is_dropped_and_counted(service, tone
         service.until(f"/v1/streams/{stream}", lambda s: s["samples"]["processed"] == 4000)
         socket.send(bad)
         service.until(f"/v1/streams/{stream}", lambda s: s["samples"]["dropped"] == {"not finite": 4000})
-        for part in (good, bad, bad, good, good, good):  # all at once: what waits together is one push
+        huge = np.full(4000, 1e38, np.complex64).tobytes()  # its square is no number
+        for part in (good, bad, huge, good, good, good):  # all at once: what waits together is one push
             socket.send(part)
         about = service.until(f"/v1/streams/{stream}", lambda s: s["samples"]["processed"] == 5 * 4000)
         assert about["samples"]["dropped"] == {"not finite": 3 * 4000}

@@ -66,6 +66,7 @@ def pipeline(kind):
     [
         (np.array([1, np.nan], np.complex64), "samples contain NaN or infinity"),
         (np.array([1, complex(0, np.inf)], np.complex64), "samples contain NaN or infinity"),
+        (np.array([1, 1e9j], np.complex64), "times full scale"),
         (np.zeros(3), "samples are float64 of shape (3,); expected complex64 of shape (samples,)"),
         (np.zeros((2, 3), np.complex64), "samples are complex64 of shape (2, 3); expected"),
         ([1j], "samples are list; expected complex64"),

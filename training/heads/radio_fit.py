@@ -28,8 +28,8 @@ from training.progress import Progress
 from training.signals.classes import CLASSES, FAMILIES
 
 WINDOW, HOP = 2_048, 512  # samples at the model's rate
-KNOWN, OUTLIERS = 50_000, 24_000  # emissions for the projection, and for its open-set detector
-PARTLY, PARTLY_HEARD = 4_000, ("OFDM",)  # more of what receivers hear a part of, and of many kinds
+KNOWN, OUTLIERS = 100_000, 24_000  # emissions for the projection, and for its open-set detector
+PARTLY, PARTLY_HEARD = 8_000, ("OFDM",)  # more of what receivers hear a part of, and of many kinds
 HELD = 10  # every tenth known emission is held out for the limit
 FALSE_ALARMS = 0.005  # share of them called unknown: the air differs more from simulation than they do
 CERTAIN = 0.4  # probability from which the class itself is reported
