@@ -8,7 +8,7 @@ is taken off, and where little more than that was there the middle bins are at m
 them. An emission at zero stays, if it is stronger and more than a bare carrier.
 
 >>> looks = Looks(128).push(np.ones(64 + 2 * 128, np.complex64))
->>> looks.shape, float(looks.max())
+>>> looks.shape, round(float(looks.max()), 9)
 ((2, 128), 0.0)
 """
 

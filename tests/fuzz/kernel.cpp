@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
     long rounds = 0;
     do {
         for (const char* isa : {"portable", "avx2", "avx512"}) {
-            if (wavetell_supports(isa)) try_encoder(isa, between(1, 2));
+            if (wavetell_supports(isa)) try_encoder(isa);
             try_features(isa);
         }
         ++rounds;

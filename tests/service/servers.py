@@ -52,7 +52,7 @@ def postgres(folder):
         process = subprocess.Popen(
             [binaries / "postgres", "-D", data, "-p", str(port), *options], **quiet, **more
         )
-        for _ in range(200):
+        for _ in range(1200):
             try:
                 psycopg.connect(url).close()
                 return process
