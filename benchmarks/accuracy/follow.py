@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from streaming.band.embedding import EmissionEmbedder
-from streaming.band.evidence import Evidence, Question
+from streaming.band.evidence import Evidence, Judge, Question
 from streaming.band.frontend import Band, BandSettings, Piece
-from streaming.block import Block
+from streaming.block import Block, Samples
 from streaming.bundle import Bundle, load_bundle
 from streaming.engine import open_engine
 from streaming.errors import ConfigError
@@ -88,9 +88,9 @@ def end_of(pieces: Sequence[Piece]) -> float:
     return pieces[-1].start + len(pieces[-1].samples) * pieces[-1].step
 
 
-def ask(pieces: Sequence[Piece]) -> list[Question]:
+def ask(pieces: Sequence[Piece], judge: Judge | None) -> list[Question]:
     """The questions about an emission."""
-    evidence = Evidence(0)
+    evidence = Evidence(0, judge)
     return [question for piece in pieces for question in evidence.push(piece, RATE_HZ)]
 
 
@@ -134,9 +134,17 @@ class Follower:
         labels = [self.group[self.head.classes[i]] if i >= 0 else None for i in chosen.tolist()]
         return [Answer(question.end, label) for question, label in zip(questions, labels, strict=True)]
 
+    def judge(self, samples: Samples, snr_db: float) -> tuple[str, float]:
+        """The likeliest family and its probability, as the pipeline asks for it."""
+        names = self.head.names
+        probabilities = self.head.probabilities(self.embedder.push([(samples, snr_db)]))[0]
+        together = names.family_probabilities(probabilities)
+        return names.known_families[int(together.argmax())], float(together.max())
+
     def measure(self, trial: Trial, way: str) -> dict[str, Any]:
         """The delay of one trial, and the answers before the change that are right."""
-        answers = self.answer(ask(trial.pieces if way == WAYS[0] else cut(trial)))
+        questions = ask(trial.pieces, self.judge) if way == WAYS[0] else ask(cut(trial), None)
+        answers = self.answer(questions)
         was, now = (self.group[name] for name in trial.names)
         late = delay(answers, now, trial.change, self.head.window * trial.step)
         steady = [answer.label == was for answer in answers if answer.end <= trial.change]

@@ -54,7 +54,7 @@ def test_what_is_cut_restarts_at_the_change_and_loses_nothing(trial):
 
 
 def test_where_the_change_is_known_nothing_from_before_counts(trial):
-    late = [question for question in ask(cut(trial)) if question.end > trial.change]
+    late = [question for question in ask(cut(trial), None) if question.end > trial.change]
     first = late[0]
     assert len(first.samples) == 512
     assert first.end - trial.change == pytest.approx(512 * trial.step, abs=trial.step)

@@ -110,3 +110,9 @@ def test_it_fits_a_phone(browser, wide):
         expect(boxes(small).nth(SENT // 2)).to_be_attached(timeout=1000 * within(SECONDS))
         assert small.evaluate("document.documentElement.scrollWidth") <= 390
         photograph(small, "band-phone")
+
+
+def test_nobody_cost_the_stream_a_sample(wide):
+    service, _ = wide
+    (stream,) = service.get("/v1/streams").json()
+    assert stream["samples"]["dropped"] == {}
