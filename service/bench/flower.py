@@ -20,7 +20,7 @@ PATIENCE_S = 600.0
 
 
 class Fleet:
-    """A SuperLink and a SuperNode for every station, as processes."""
+    """A SuperLink and one SuperNode per station, as processes."""
 
     def __init__(self, folder: Path, env: dict[str, str], control: int, wire: Wire) -> None:
         self.folder, self.env, self.control, self.wire = folder, env, control, wire
